@@ -184,7 +184,7 @@ def judge_findings(
         except (Exception, SystemExit) as failure:  # one failing check never takes the others down
             error, mistaken = describe(failure), is_mistaken(failure)
     if judged is None:
-        without_data = [_evidence(dataclasses.replace(part, data={})) for part in parts]
+        without_data = _write_evidence([dataclasses.replace(part, data={}) for part in parts])
         judged = {"status": "inconclusive", "evidence": without_data, "readings": list(found.readings)}
     status = judged["status"]
     return _verdict(
@@ -240,7 +240,7 @@ def _weigh(
     shows = next((part for part in shown_by if part.role == "printed"), shown_by[0] if shown_by else None)
     plain: dict[str, Any] = as_json_value(
         {
-            "evidence": [_evidence(part) for part in parts],
+            "evidence": _write_evidence(parts),
             "counterexample": None if shows is None else _counterexample(claim, source, shows, status),
             "picture": None if found.picture is None else dataclasses.asdict(found.picture),
             "tables": [dataclasses.asdict(table) for table in found.tables],
@@ -291,6 +291,20 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         setting=None if claim.setting is None else str(claim.setting(context)),
         **(nothing | found),
     )
+
+
+def _write_evidence(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Parts as plain data; a proof object that stands in the data of one, or in an earlier proof, is not written again."""
+    evidence, written = [_evidence(part) for part in parts], list[Any]()
+    for part in parts:
+        written += [entry for value in part.data.values() for entry in (value if isinstance(value, list) else [value])]
+        written += [proof.term for proof in (part.proof, part.disproof) if proof is not None and proof.term is not None]
+    for found in evidence:
+        for proof in (found.get("proof"), found.get("disproof")):
+            if proof is not None and "objects" in proof:
+                proof["objects"] = [data for data in proof["objects"] if data not in written]
+                written += proof["objects"]
+    return evidence
 
 
 def _evidence(part: Part) -> dict[str, Any]:

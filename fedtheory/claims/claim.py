@@ -453,6 +453,11 @@ class Claim:
         """Whether its verdict counts among those that random draws may decide."""
         return self.draws or self.kind == "ordering"
 
+    @property
+    def is_experiment(self) -> bool:
+        """Whether it is about runs of experiments, and not about theory."""
+        return self.needs is not None or self.setting is not None
+
     def run(self, context: Context, subject: Mapping[str, Any] | None = None) -> Iterator[Finding]:
         """Run the check and yield its findings; what checkers confirm meanwhile is what its proofs rest on."""
         facts: list[Fact] = []

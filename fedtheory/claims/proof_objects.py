@@ -58,9 +58,12 @@ class Proof:
         object.__setattr__(self, "seal", None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for a verdict."""
-        rests_on = [f"{fact.how}: {fact.what}" for fact in self.facts]
+        """Plain data for a verdict; with ``objects``, the proof objects that checkers read, beside its own term."""
+        rests_on = list(dict.fromkeys(f"{fact.how}: {fact.what}" for fact in self.facts))
         told: dict[str, Any] = {"rests on": rests_on, "argument": self.argument, "closed": self.closed}
+        objects = [dict(fact.data) for fact in self.facts if fact.data is not None and fact.data != self.term]
+        if objects:
+            told["objects"] = objects
         if self.scope:
             told["scope"] = self.scope
         if self.given:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fedtheory.claims.claim import Status
 from fedtheory.claims.explain.finding import has_proof
-from fedtheory.claims.kernel import describe_kernel
+from fedtheory.claims.kernel import count_kernel, describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import AGREE, Verdict
 from fedtheory.claims.words import VERDICT_WORDS
@@ -147,9 +147,11 @@ def summarise_chances(verdicts: Sequence[Verdict]) -> str:
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
     """Return the verdicts as a JSON document."""
+    asked = count_kernel(verdicts)
     document = {
         "format": FORMAT,
         "versions": find_versions(),
+        **({} if asked is None else {"kernel": dataclasses.asdict(asked)}),
         "verdicts": [dataclasses.asdict(v) for v in verdicts],
     }
     return json.dumps(document, indent=1) + "\n"

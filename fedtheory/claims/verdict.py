@@ -69,7 +69,8 @@ class Verdict:
     )  #: where they were run: each "fault" with its "outcome" (caught, missed or not run) and the "detail" that was seen
     kernel: list[dict[str, Any]] = field(
         default_factory=list
-    )  #: where Rocq was asked: of each derivation and certificate what it said (`fedtheory.claims.kernel`)
+    )  #: where Rocq was asked: of each theorem what it said (`fedtheory.claims.kernel`)
+    unwritten: list[str] = field(default_factory=list)  #: where Rocq was asked: what was not written for it, and why
     level: float | None = (
         None  #: of a verdict that rests on draws: what its ledger allows each such claim (`fedtheory.claims.ledger`)
     )

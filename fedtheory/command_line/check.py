@@ -79,8 +79,9 @@ if TYPE_CHECKING:
 @click.option(
     "--kernel",
     is_flag=True,
-    help="Let Rocq check the derivations and certificates of the verdicts, too (it needs 'coqc'). Exit 1 where it refuses one.",
+    help="Let Rocq check the proofs of the verdicts, too (it needs 'coqc'). Exit 1 where it refuses one.",
 )
+@click.option("--theory", is_flag=True, help="Leave out the claims that are about experiments.")
 @click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and what decided.")
 @fresh_option
 @budget_option
@@ -101,6 +102,7 @@ def check_command(
     repeat: int,
     selftest: bool,
     kernel: bool,
+    theory: bool,
     verbose: bool,
     fresh: bool,
     budget: Any,
@@ -127,7 +129,7 @@ def check_command(
 
         require_compiler()  # before hours of checks
     stored = report.read_json(expect) if expect else None
-    references = _choose(targets)
+    references = _choose(targets, theory=theory)
     forgotten = references if fresh and not dry_run else ()
     context = make_experiment_context(
         budget, seed, data, experiments, remote=scheduler is not None, forgotten=forgotten
@@ -164,13 +166,19 @@ def check_command(
     sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in verdicts) else EXIT_FAILED if failed else 0)
 
 
-def _choose(targets: Sequence[str]) -> list[Reference]:
-    from fedtheory.claims.checking import select
+def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
+    from fedtheory.claims.checking import load_claims, select
+    from fedtheory.core.errors import InvalidInput
 
     references = select(targets)
+    if theory:
+        references = [r for r in references if not load_claims(r.source)[r.id].is_experiment]
+    if not references:
+        raise InvalidInput(f"every claim of {', '.join(targets)} is about experiments, which '--theory' leaves out")
     if not targets:
         click.echo(
-            f"all {len(references)} claims; 'fedtheory check PAPER' or 'CLAIM' judges fewer ('fedtheory list' names them)",
+            f"all {len(references)} claims{' but those about experiments' if theory else ''}; 'fedtheory check PAPER' or 'CLAIM' judges fewer "
+            "('fedtheory list' names them)",
             err=True,
         )
     return references

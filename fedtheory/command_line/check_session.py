@@ -165,4 +165,7 @@ class CheckSession:
                 progress.say(f"Rocq, {answered} of {total}: {answer.name} {word} ({answer.seconds:.1f} s)")
 
             claims = {r.id: load_claims(r.source)[r.id] for r in references}
-            return ask_kernel(list(verdicts), count_workers(self.workers), told, claims)
+            asked = ask_kernel(list(verdicts), count_workers(self.workers), told, claims)
+            for line in (line for verdict in asked for line in verdict.unwritten):
+                progress.say(f"not written for Rocq: {line}")
+            return asked

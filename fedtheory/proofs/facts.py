@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ _collected: ContextVar[list[Fact] | None] = ContextVar("facts", default=None)
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that was checked: ``how``, and ``what`` in words made from the checked data.
+    """One thing that was checked: ``how``, and ``what`` in words made from the checked data; ``data``: a proof object that a checker read.
 
     Raises
     ------
@@ -46,6 +46,7 @@ class Fact:
     how: How
     what: str
     seal: object = None
+    data: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         """Take the seal off; only this module has it."""
@@ -78,11 +79,11 @@ def take_facts() -> tuple[Fact, ...]:
     return taken
 
 
-def write_fact(how: How, what: str) -> None:
-    """Write a fact down where facts are collected: for checkers, after they have confirmed it."""
+def write_fact(how: How, what: str, data: Mapping[str, Any] | None = None) -> None:
+    """Write a fact down where facts are collected: for checkers, after they have confirmed it; with the proof object that they read."""
     facts = _collected.get()
     if facts is not None:
-        fact = Fact(how, what, _SEAL)
+        fact = Fact(how, what, _SEAL, data)
         if fact not in facts:
             facts.append(fact)
 
@@ -141,7 +142,7 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     """
     value = check(data)
     bound = "at most" if how == "certificate" else "at least"
-    write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}")
+    write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}", data)
     return value
 
 
@@ -154,7 +155,7 @@ def confirm_term(check: Callable[[Any], Any], data: Any, what: str) -> Any:
         The checker refuses it.
     """
     found = check(data)
-    write_fact("term", what)
+    write_fact("term", what, data)
     return found
 
 
@@ -167,4 +168,4 @@ def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> Non
         The checker refuses it.
     """
     check(data)
-    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters")
+    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters", data)

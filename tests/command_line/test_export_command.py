@@ -86,32 +86,28 @@ def test_check_says_at_once_that_rocq_is_missing(monkeypatch, tmp_path: Path) ->
 def test_verdicts_carry_what_rocq_says(claims, verdicts, monkeypatch) -> None:
     """Accepted and refused, with version, date and axioms; without it, how to ask."""
 
-    def answers(theorems, workers):
+    def answers(theorems):
         for theorem in theorems:
             good = theorem.name.endswith("theorem")
-            yield (
-                theorem,
-                RocqAnswer(
-                    theorem.name,
-                    good,
-                    "8.16.1",
-                    "2030-01-01",
-                    ("Classical_Prop.classic",),
-                    1.0,
-                    "" if good else "Error: no",
-                ),
+            yield RocqAnswer(
+                *(theorem.name, good, "8.16.1", "2030-01-01", ("Classical_Prop.classic",), 1.0),
+                said="" if good else "Error: no",
             )
 
-    monkeypatch.setattr(kernel, "check_theorems", answers)
+    monkeypatch.setattr(kernel, "check_together", answers)
+    monkeypatch.setattr(kernel, "compile_core", lambda: None)
     before = list(verdicts.values())
     assert "not check here" in describe_kernel(before[0]) and "apt install coq" in describe_kernel(before[0])
     assert summarise_kernel(before) == ""
     first, other = ask_kernel(before, claims=claims)
     assert describe_kernel(first) == (
-        "checked by Rocq 8.16.1 on 2030-01-01: 1 theorem of the statement for every round; axioms: classic"
+        "checked by Rocq 8.16.1 on 2030-01-01: 1 theorem of the statement, whole; axioms: classic"
     )
     assert "MINE_2 refused: Error: no" in describe_kernel(other)
+    assert "MINE_2_theorem: a theorem that rests" in describe_kernel(other)
     assert summarise_kernel([first, other]).startswith(
-        "1 of 2 claims have a theorem that Rocq 8.16.1 accepts: 1 statements"
+        "1 of 2 claims have a theorem that Rocq 8.16.1 accepts: 1 their own statement, whole, and 0 a part"
     )
+    told = json.loads(as_json([first, other]))["kernel"]
+    assert told["whole"] == ["MINE-1"] and told["refused"] == ["MINE_2"] and len(told["unwritten"]) == 1
     assert replace(first, kernel=[]) == before[0]

@@ -9,15 +9,14 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, write_core, write_theorem_files
+from fedtheory.proofs.rocq.folders import CORE, RocqTheorem, write_core, write_in_one_file
 from fedtheory.proofs.rocq.keeping import find_core, is_sealed_core, keep_answer, recall_answers, seal_core
 
 #: seconds for one file
@@ -32,7 +31,7 @@ AXIOMS = frozenset(
     ]
 )
 HOW = "install Rocq (Coq) 8.16 or later: 'apt install coq' on Debian and Ubuntu, 'brew install coq' on macOS, or opam"
-_AXIOM = re.compile(r"^([A-Za-z_][\w.']*)\s*(?::|$)", re.M)
+_AXIOM = re.compile(r"[A-Za-z_][\w.']*(?:\s*:|$)")
 
 
 @dataclass(frozen=True)
@@ -109,29 +108,43 @@ def compile_core(kept: Path | None = None) -> Path:
 
 
 def check_theorem(theorem: RocqTheorem, kept: Path | None = None) -> RocqAnswer:
-    """Let Rocq check a theorem's files; that it accepted them is kept, and told again."""
-    return _check(theorem, kept, recall_answers(require_compiler()[1], kept))
+    """Let Rocq check a theorem; that it accepted it is kept, and told again."""
+    return check_together([theorem], kept)[0]
 
 
-def _check(theorem: RocqTheorem, kept: Path | None, known: Mapping[str, Any]) -> RocqAnswer:
+def check_together(theorems: Sequence[RocqTheorem], kept: Path | None = None) -> list[RocqAnswer]:
+    """Let Rocq check theorems of different names in one file; where it does not accept them all, each in one of its own.
+
+    Rocq takes longer to start, and to list axioms, than to check most derivations. Axioms are then those of all of them. What it accepted is kept.
+    """
+    _, version = require_compiler()
+    known = recall_answers(version, kept)
+    found = {t.name: _judge(t.name, version, **known[t.digest()]) for t in theorems if t.digest() in known}
+    asked = [theorem for theorem in theorems if theorem.name not in found]
+    if asked:
+        answers = _compile(asked, kept)
+        if len(asked) > 1 and not all(answer.accepted for answer in answers):
+            answers = [answer for theorem in asked for answer in _compile([theorem], kept)]
+        found.update((answer.name, answer) for answer in answers)
+    return [found[theorem.name] for theorem in theorems]
+
+
+def _compile(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:
+    """One run of the compiler; of several theorems each gets its share of the time."""
     path, version = require_compiler()
-    if theorem.digest() in known:
-        return _judge(theorem.name, version, **known[theorem.digest()])
     core, begun = compile_core(kept), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
-        here, said = Path(place) / theorem.name, ""
-        write_theorem_files(theorem, here)
-        for word in FILES:
-            code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", theorem.name, f"{word}.v"], here)
-            if code:
-                break
-    today, seconds = datetime.datetime.now(datetime.UTC).date().isoformat(), round(time.monotonic() - begun, 1)
+        (Path(place) / "Together.v").write_text(write_in_one_file(theorems, "Together"))
+        code, said = _run([path, "-Q", str(core), "Fedtheory", "-Q", ".", "", "Together.v"], Path(place))
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    seconds = round((time.monotonic() - begun) / len(theorems), 1)
     if code:
         why = _short(said) or f"the compiler ended with status {code}"
-        return RocqAnswer(theorem.name, False, version, today, (), seconds, why)
+        return [RocqAnswer(theorem.name, False, version, today, (), seconds, why) for theorem in theorems]
     axioms = read_axioms(said)
-    keep_answer(version, kept, theorem.digest(), axioms, today, seconds)
-    return _judge(theorem.name, version, axioms, today, seconds)
+    for theorem in theorems:
+        keep_answer(version, kept, theorem.digest(), axioms, today, seconds)
+    return [_judge(theorem.name, version, axioms, today, seconds) for theorem in theorems]
 
 
 def _judge(name: str, version: str, axioms: Sequence[str], date: str, seconds: float) -> RocqAnswer:
@@ -141,25 +154,11 @@ def _judge(name: str, version: str, axioms: Sequence[str], date: str, seconds: f
     return RocqAnswer(name, not strange, version, date, tuple(axioms), seconds, said)
 
 
-def check_theorems(
-    theorems: Sequence[RocqTheorem], workers: int = 1, kept: Path | None = None
-) -> Iterator[tuple[RocqTheorem, RocqAnswer]]:
-    """Let Rocq check theorems, so many at a time; answers as they come."""
-    compile_core(kept)
-    known = recall_answers(require_compiler()[1], kept)
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        asked = {pool.submit(_check, theorem, kept, known): theorem for theorem in theorems}
-        try:
-            for done in as_completed(asked):
-                yield asked[done], done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
 def read_axioms(said: str) -> tuple[str, ...]:
-    """The names after "Axioms:" in what Print Assumptions says; none where it says "Closed under the global context"."""
-    _, _, listed = said.partition("Axioms:")
-    return tuple(sorted(set(_AXIOM.findall(listed))))
+    """The names of axioms in what Print Assumptions says, and lines that say what is assumed otherwise, such as that a guard was switched off."""
+    lines = [line.rstrip() for line in said.splitlines() if line[:1].strip()]
+    told = {"Axioms:", "Closed under the global context"}
+    return tuple(sorted({line.partition(" ")[0] if _AXIOM.match(line) else line for line in lines if line not in told}))
 
 
 def _run(command: list[str], folder: Path) -> tuple[int, str]:
@@ -176,7 +175,7 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         )
     except subprocess.TimeoutExpired:
         return 124, f"{command[-1]} took more than {FILE_SECONDS} s"
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr if done.returncode else done.stdout
 
 
 def _short(text: str) -> str:

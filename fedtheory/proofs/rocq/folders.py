@@ -23,6 +23,8 @@ CORE = (
     "Rounds",
 )
 CORE_FOLDER = Path(__file__).parent / "core"
+#: with which a proof begins after what it imports
+SCOPES = "From Coq Require Import QArith.\nClose Scope Q_scope.\nOpen Scope R_scope."
 #: the files of a theorem, each after those that it needs
 FILES = ("Statement", "Proof", "Axioms")
 
@@ -47,21 +49,48 @@ class RocqTheorem:
     def files(self) -> dict[str, str]:
         """The texts of its folder by name."""
         head = f"(* {_comment(self.title or self.name)} *)\n"
-        needed = head + f"From Fedtheory Require Import {self.says}."
-        statement = "\n\n".join(filter(None, (needed, self.definitions, self.statement)))
+        statement = f"{head}From Fedtheory Require Import {self.says}.\n\n{self._stated}"
         proof = (
             f"{head}From Fedtheory Require Import {self.proves}.\nFrom {self.name} Require Import Statement.\n"
-            f"From Coq Require Import QArith.\nClose Scope Q_scope.\nOpen Scope R_scope.\n\n{self.proof}"
+            f"{SCOPES}\n\n{self.proof}"
         )
-        axioms = (
-            f"From {self.name} Require Import Statement Proof.\nCheck (proof : statement).\nPrint Assumptions proof."
-        )
+        axioms = f"From {self.name} Require Statement Proof.\n{_proved(self.name, 'proved')}\nPrint Assumptions proved."
         return {"Statement.v": f"{statement}\n", "Proof.v": f"{proof}\n", "Axioms.v": f"{axioms}\n"}
+
+    def as_module(self) -> str:
+        """Statement and proof as two modules inside of one of the theorem's name."""
+        scopes = SCOPES.replace("From Coq Require Import", "Import")
+        return (
+            f"Module {self.name}.\nModule Statement.\nImport {self.says}.\n\n{self._stated}\nEnd Statement.\n"
+            f"Module Proof.\nImport {self.proves} Statement.\n{scopes}\n\n{self.proof}\nEnd Proof.\nEnd {self.name}.\n"
+        )
+
+    @property
+    def _stated(self) -> str:
+        return "\n\n".join(filter(None, (self.definitions, self.statement)))
 
     def digest(self) -> str:
         """A name made of all that its proof depends on, the core included."""
         text = "\0".join([core_digest(), self.name, *self.files().values()])
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def write_in_one_file(theorems: Sequence[RocqTheorem], place: str) -> str:
+    """Theorems of different names in the file of this name for Rocq, which is started once and prints what all of them rest on, once."""
+    needed = sorted({word for t in theorems for word in f"{t.says} {t.proves}".split()})
+    return "\n".join(
+        [
+            f"From Fedtheory Require {' '.join(needed)}.\nFrom Coq Require QArith.\n",
+            *(t.as_module() for t in theorems),
+            *(_proved(f"{place}.{t.name}", f"of_{t.name}") for t in theorems),
+            f"Definition proved := {''.join(f'(conj of_{t.name} ' for t in theorems)}I{')' * len(theorems)}.\nPrint Assumptions proved.\n",
+        ]
+    )
+
+
+def _proved(place: str, name: str) -> str:
+    """That a proof is one of its statement, whatever the proof's own text calls so."""
+    return f"Definition {name} : {place}.Statement.statement := {place}.Proof.proof."
 
 
 def _comment(text: str) -> str:

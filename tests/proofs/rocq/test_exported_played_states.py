@@ -51,6 +51,13 @@ EXAMPLES = {
           done:   claim          by induction n: base combine (-1)*first; step combine (-1)*next, (1/2)*least
         """,
     ),
+    "a maximum of a quotient": Theorem(
+        name="a maximum of a quotient",
+        region="0 < L, 0 < eta < 1/(2*L)",
+        where={"u": "L*eta"},
+        claim="u**2 <= max(1, u**2/((1 - 2*u)*(1 + u)))*(1 - 2*u)*(1 + u)",
+        proof="done: claim by combine",
+    ),
     "clients, a regulariser and a hypothesis": Theorem(
         name="clients, a regulariser and a hypothesis",
         region="0 < a",

@@ -20,6 +20,9 @@ Proof. intros C -> H; apply Rmult_integral in H; lra. Qed.
 Lemma weigh_zero m a b : a = b -> m * (b - a) = 0. Proof. intros ->; ring. Qed.
 Lemma both_zero a b : a = 0 -> b = 0 -> a + b = 0. Proof. lra. Qed.
 Lemma of_difference a b : a - b <= 0 -> a <= b. Proof. lra. Qed.
+Lemma same_gap a b u v : u <= v -> b - a = v - u -> a <= b. Proof. lra. Qed.
+Lemma same_gap_less a b u v : u < v -> b - a = v - u -> a < b. Proof. lra. Qed.
+Lemma same_gap_equal a b u v : u = v -> b - a = v - u -> a = b. Proof. lra. Qed.
 Lemma square_nonneg a : 0 <= a ^ 2. Proof. nra. Qed.
 
 (* ---- rounds, powers ---------------------------------------------------------------------------------------------------------- *)
@@ -30,6 +33,9 @@ Proof. intros; rewrite <- (pow1 n); now apply pow_incr. Qed.
 
 Lemma sqrt_at_most x : x <= 1 -> sqrt x <= 1.
 Proof. intros H; rewrite <- sqrt_1; now apply sqrt_le_1_alt. Qed.
+(* a power of a root is the root of the power *)
+Lemma power_of_root x n : 0 <= x -> (sqrt x ^ n) ^ 2 = x ^ n.
+Proof. intros H; rewrite <- pow_mult, PeanoNat.Nat.mul_comm, pow_mult, pow2_sqrt; trivial. Qed.
 Lemma pred_INR n : (0 < n)%nat -> INR (Nat.pred n) = INR n - 1.
 Proof. intros H; destruct n as [|n]; [lia|]; cbn [Nat.pred]; rewrite S_INR; lra. Qed.
 Lemma pow_pred x n : (0 < n)%nat -> x <> 0 -> x ^ Nat.pred n = x ^ n / x.
@@ -63,17 +69,13 @@ Proof.
   intros H; unfold sum_of; generalize (S last - first)%nat; intros n; induction n as [|n IH]; cbn [total]; [lra|].
   pose proof (H (first + n)%nat ltac:(lia)); lra.
 Qed.
+Lemma sum_nonneg_from F first last : (forall j, 0 <= F (first + j)%nat) -> 0 <= sum_of F first last.
+Proof. intros H; apply sum_nonneg; intros k K; replace k with (first + (k - first))%nat by lia; apply H. Qed.
 
 (* ---- what holds in every round -------------------------------------------------------------------------------------------------- *)
 Lemma from_round (P : nat -> Prop) first : P first -> (forall t, (first <= t)%nat -> P t -> P (S t)) -> forall t, (first <= t)%nat -> P t.
 Proof. intros B S t H; induction H; auto. Qed.
 
-Lemma squeeze (u v : nat -> R) a first : (forall t, (first <= t)%nat -> a <= u t) -> (forall t, (first <= t)%nat -> u t <= a + v t) -> tends v 0 -> tends u a.
-Proof.
-  intros L U V e E; destruct (V e E) as [n N]; exists (Nat.max n first); intros t T.
-  pose proof (N t ltac:(lia)) as B; pose proof (L t ltac:(lia)); pose proof (U t ltac:(lia)).
-  rewrite Rminus_0_r in B; apply Rabs_def2 in B; apply Rabs_def1; lra.
-Qed.
 Lemma tends_pow x c : 0 <= x < 1 -> tends (fun t => c * x ^ t) 0.
 Proof.
   intros X e E; destruct (pow_lt_1_zero x ltac:(rewrite Rabs_pos_eq; lra) (e / (1 + Rabs c))) as [n N].
@@ -128,17 +130,96 @@ Proof.
 Qed.
 Lemma tends_in_equal J (u v : nat -> R) a b first : (forall t, (first <= t)%nat -> u t = v t) -> a = b -> tends_in J u a -> tends_in J v b.
 Proof. intros H <- T e E; destruct (T e E) as [n N]; exists (Nat.max n first); intros t L I; rewrite <- H by lia; apply N; [lia | exact I]. Qed.
-Lemma squeeze_in J (u v : nat -> R) a first : (forall t, (first <= t)%nat -> a <= u t) -> (forall t, (first <= t)%nat -> u t <= a + v t) ->
-  tends_in J v 0 -> tends_in J u a.
+Lemma squeeze_in J (u v w : nat -> R) a first : (forall t, (first <= t)%nat -> a + v t <= u t) -> (forall t, (first <= t)%nat -> u t <= a + w t) ->
+  tends_in J v 0 -> tends_in J w 0 -> tends_in J u a.
 Proof.
-  intros L U V e E; destruct (V e E) as [n N]; exists (Nat.max n first); intros t T I.
-  pose proof (N t ltac:(lia) I) as B; pose proof (L t ltac:(lia)); pose proof (U t ltac:(lia)).
-  rewrite Rminus_0_r in B; apply Rabs_def2 in B; apply Rabs_def1; lra.
+  intros L U V W e E; destruct (V e E) as [n N], (W e E) as [m M]; exists (Nat.max (Nat.max n m) first); intros t T I.
+  pose proof (N t ltac:(lia) I) as B; pose proof (M t ltac:(lia) I) as D; pose proof (L t ltac:(lia)); pose proof (U t ltac:(lia)).
+  rewrite Rminus_0_r in B, D; apply Rabs_def2 in B; apply Rabs_def2 in D; apply Rabs_def1; lra.
+Qed.
+Lemma tends_in_bounded J (u v : nat -> R) : tends_in J u 0 -> (forall t, Rabs (v t) <= 1) -> tends_in J (fun t => u t * v t) 0.
+Proof.
+  intros U V e E; destruct (U e E) as [n N]; exists n; intros t T I; specialize (N t T I); specialize (V t); rewrite Rminus_0_r in *.
+  rewrite Rabs_mult; pose proof (Rabs_pos (u t)); pose proof (Rabs_pos (v t)); nra.
+Qed.
+Lemma pow_bounded x : 0 <= x -> 0 <= 1 - x -> forall t, Rabs (x ^ t) <= 1.
+Proof. intros X Y t; rewrite Rabs_pos_eq by (now apply pow_le); apply pow_at_most; lra. Qed.
+Lemma tends_in_times J (u v : nat -> R) a b : tends_in J u a -> tends_in J v b -> tends_in J (fun t => u t * v t) (a * b).
+Proof.
+  intros U V.
+  assert (P : forall w c, tends_in J w c -> tends_in J (fun t => w t - c) 0) by (intros w c W e E; destruct (W e E) as [n N]; exists n; intros; rewrite Rminus_0_r; now apply N).
+  assert (S : forall w, tends_in J w 0 -> forall c, tends_in J (fun t => c * w t) 0).
+  { intros w W c; pose proof (tends_in_add J w (fun _ => 0) c 0 0 W (tends_in_number J 0)) as A; rewrite Rmult_0_r, Rplus_0_r in A.
+    intros e E; destruct (A e E) as [n N]; exists n; intros t T I; specialize (N t T I); now rewrite Rplus_0_r in N. }
+  assert (M : tends_in J (fun t => (u t - a) * (v t - b)) 0).
+  { intros e E; destruct (P u a U e E) as [n N], (P v b V 1 ltac:(lra)) as [m M]; exists (Nat.max n m); intros t T I.
+    specialize (N t ltac:(lia) I); specialize (M t ltac:(lia) I); rewrite Rminus_0_r in *; rewrite Rabs_mult; pose proof (Rabs_pos (u t - a)); pose proof (Rabs_pos (v t - b)); nra. }
+  pose proof (tends_in_add J _ _ 1 0 _ M (tends_in_add J _ _ 1 0 0 (S _ (P v b V) a) (S _ (P u a U) b))) as A; cbv beta in A.
+  intros e E; destruct (A e E) as [n N]; exists n; intros t T I; specialize (N t T I).
+  replace (u t * v t - a * b) with (1 * ((u t - a) * (v t - b)) + (1 * (a * (v t - b)) + b * (u t - a)) - (1 * 0 + (1 * 0 + 0))) by ring; exact N.
+Qed.
+Lemma tends_in_over J (u : nat -> R) a : 0 < a -> tends_in J u a -> tends_in J (fun t => / u t) (/ a).
+Proof.
+  intros A U e E; destruct (U (a / 2) ltac:(lra)) as [n N], (U (e * (a * a) / 2) ltac:(apply Rdiv_lt_0_compat; [repeat apply Rmult_lt_0_compat; lra | lra])) as [m M].
+  exists (Nat.max n m); intros t T I; specialize (N t ltac:(lia) I); specialize (M t ltac:(lia) I); apply Rabs_def2 in N.
+  replace (/ u t - / a) with ((a - u t) * / (u t * a)) by (field; lra).
+  assert (D : 0 < u t * a) by (apply Rmult_lt_0_compat; lra).
+  rewrite Rabs_mult, (Rabs_minus_sym a), (Rabs_pos_eq (/ _)) by (left; now apply Rinv_0_lt_compat).
+  apply Rmult_lt_reg_r with (u t * a); trivial; rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+  apply Rlt_le_trans with (1 := M); assert (a * a / 2 <= u t * a) by nra; unfold Rdiv in *; rewrite Rmult_assoc; apply Rmult_le_compat_l; lra.
+Qed.
+Lemma tends_in_inverse_power J k : (0 < k)%nat -> tends_in J (fun t => (/ INR t) ^ k) 0.
+Proof.
+  intros K; destruct k as [|k]; [lia|]; clear K; induction k as [|k IH].
+  - apply tends_along; apply (tends_equal (fun t => 1 / INR t)); [intros t; cbn [pow]; unfold Rdiv; ring | apply tends_inverse].
+  - intros e E; destruct (IH e E) as [n N]; exists (S n); intros t T I; specialize (N t ltac:(lia) I); rewrite Rminus_0_r in *; cbn [pow] in *; rewrite Rabs_mult.
+    assert (P : 1 <= INR t) by (apply (le_INR 1); lia); assert (Q : / INR t <= 1) by (rewrite <- Rinv_1; apply Rinv_le_contravar; lra).
+    assert (0 < / INR t) by (apply Rinv_0_lt_compat; lra); rewrite (Rabs_pos_eq (/ INR t)) at 1 by lra.
+    pose proof (Rabs_pos (/ INR t * (/ INR t) ^ k)); nra.
+Qed.
+(* t^k x^t, by t y^t <= 1/(1 - y) for the root y of x *)
+Lemma round_times_power y t : 0 <= y < 1 -> INR t * y ^ t <= / (1 - y).
+Proof.
+  intros Y; assert (P : 0 < / (1 - y)) by (apply Rinv_0_lt_compat; lra).
+  assert (S : total (fun k => y ^ k) t <= / (1 - y)).
+  { apply Rmult_le_reg_r with (1 - y); [lra|]; rewrite Rinv_l by lra.
+    assert (G : total (fun k => y ^ k) t * (1 - y) = 1 - y ^ t) by (induction t as [|t IH]; cbn [total pow]; [ring | rewrite Rmult_plus_distr_r, IH; ring]).
+    rewrite G; pose proof (pow_le y t ltac:(lra)); lra. }
+  apply Rle_trans with (2 := S); clear S P; induction t as [|t IH]; cbn [total]; [cbn; lra|].
+  rewrite S_INR; cbn [pow]; pose proof (pow_le y t ltac:(lra)) as Q; pose proof (pos_INR t) as T.
+  pose proof (Rmult_le_pos ((INR t + 1) * y ^ t) (1 - y) ltac:(apply Rmult_le_pos; lra) ltac:(lra)); lra.
+Qed.
+Lemma tends_in_power J k x : 0 <= x < 1 -> tends_in J (fun t => INR t ^ k * x ^ t) 0.
+Proof.
+  revert x; induction k as [|k IH]; intros x X.
+  - apply tends_along, (tends_equal (fun t => 1 * x ^ t)); [intros; cbn; ring | now apply tends_pow].
+  - set (y := sqrt x); assert (Y : 0 <= y < 1) by (split; [apply sqrt_pos | unfold y; rewrite <- sqrt_1; apply sqrt_lt_1_alt; lra]).
+    assert (XY : x = y * y) by (unfold y; rewrite sqrt_sqrt; lra).
+    intros e E; assert (P : 0 < 1 - y) by lra; destruct (IH y Y (e * (1 - y)) ltac:(apply Rmult_lt_0_compat; lra)) as [n N].
+    exists n; intros t T I; specialize (N t T I); rewrite Rminus_0_r in *.
+    pose proof (round_times_power y t Y) as B; pose proof (pow_le y t ltac:(lra)) as Q; pose proof (pos_INR t) as R0.
+    replace (INR t ^ S k * x ^ t) with ((INR t ^ k * y ^ t) * (INR t * y ^ t)) by (rewrite XY, Rpow_mult_distr; cbn [pow]; ring).
+    rewrite Rabs_mult, (Rabs_pos_eq (INR t * _)) by (now apply Rmult_le_pos).
+    apply Rle_lt_trans with (Rabs (INR t ^ k * y ^ t) * / (1 - y)); [apply Rmult_le_compat_l; [apply Rabs_pos | exact B]|].
+    apply Rmult_lt_reg_r with (1 - y); trivial; rewrite Rmult_assoc, Rinv_l by lra; lra.
 Qed.
 Lemma limit_in J (v : nat -> R) b first : endless J -> (forall t, (first <= t)%nat -> 0 <= v t) -> tends_in J v b -> 0 <= b.
 Proof.
   intros S P V; destruct (Rle_lt_dec 0 b) as [|B]; trivial; destruct (V (- b) ltac:(lra)) as [n N].
   destruct (S (Nat.max n first)) as (t & T & I); pose proof (N t ltac:(lia) I) as A; pose proof (P t ltac:(lia)); apply Rabs_def2 in A; lra.
+Qed.
+(* terms of a sum that stays below a number: its partial sums rise, and have a least upper bound *)
+Lemma series_rule (x : nat -> R) first begin b : (forall t, (begin <= t)%nat -> 0 <= x t) ->
+  (forall n, (begin <= n)%nat -> sum_of x first n <= b) -> (first <= begin)%nat -> tends x 0.
+Proof.
+  intros P B F; set (s := fun n => sum_of x first (begin + n)).
+  assert (N : forall n, s (S n) = s n + x (S (begin + n))%nat) by (intros n; unfold s; rewrite Nat.add_succ_r; apply sum_next; lia).
+  assert (G : Un_growing s) by (intros n; rewrite N; pose proof (P (S (begin + n)) ltac:(lia)); lra).
+  destruct (growing_cv s G) as [l L]; [exists b; intros y [n ->]; apply B; lia|].
+  intros e E; destruct (L (e / 2) ltac:(lra)) as [n H]; exists (S (begin + n)); intros t T.
+  destruct t as [|t]; [lia|]; pose proof (H (t - begin)%nat ltac:(lia)) as H1; pose proof (H (S (t - begin))%nat ltac:(lia)) as H2.
+  unfold R_dist in *; rewrite N in H2; replace (S (begin + (t - begin))) with (S t) in H2 by lia; apply Rabs_def2 in H1; apply Rabs_def2 in H2.
+  rewrite Rminus_0_r; apply Rabs_def1; lra.
 Qed.
 Section Falling.
 Variables (J : nat -> Prop) (u : nat -> R) (a : R) (first : nat).
@@ -223,6 +304,25 @@ Proof.
     nra. }
   rewrite <- (exp_ln (1 + s * x) P); unfold Rpower; destruct L as [L| ->]; [left; now apply exp_increasing | lra].
 Qed.
+Lemma Rpower_positive x s : 0 < Rpower x s.
+Proof. apply exp_pos. Qed.
+Lemma Rpower_at_most x s : 0 < x -> x <= 1 -> 0 <= s -> Rpower x s <= 1.
+Proof. intros X A S; unfold Rpower; rewrite <- exp_0; pose proof (log_at_most x X); destruct (Rle_lt_or_eq_dec (s * ln x) 0) as [L|L]; [nra | left; now apply exp_increasing | rewrite L; lra]. Qed.
+Lemma power_rule a b s : 0 < a -> a <= b -> 0 <= s -> Rpower a s <= Rpower b s.
+Proof. intros; now apply Rle_Rpower_l. Qed.
+Lemma ln_power x n : 0 < x -> ln (x ^ n) = INR n * ln x.
+Proof. intros X; induction n as [|n IH]; [cbn; rewrite ln_1; ring|]; rewrite S_INR; cbn [pow]; rewrite ln_mult by (trivial; now apply pow_lt); rewrite IH; ring. Qed.
+Lemma ln_Rpower x s : ln (Rpower x s) = s * ln x.
+Proof. apply ln_exp. Qed.
+Lemma ln_sqrt x : 0 < x -> ln (sqrt x) = / 2 * ln x.
+Proof.
+  intros X; pose proof (sqrt_lt_R0 x X) as P; rewrite <- (sqrt_sqrt x) at 2 by lra; rewrite ln_mult by trivial; field.
+Qed.
+Ltac positive := repeat first [assumption | apply exp_pos | apply Rpower_positive | apply sqrt_lt_R0 | apply pow_lt | apply Rmult_lt_0_compat | apply Rinv_0_lt_compat | lra].
+Ltac logs := unfold Rdiv; repeat first [rewrite ln_Rpower | rewrite ln_exp | rewrite ln_1 | rewrite ln_mult by positive | rewrite ln_Rinv by positive | rewrite ln_power by positive | rewrite ln_sqrt by positive];
+  repeat match goal with |- context [INR (S ?k)] => is_ground k; let v := eval cbn [INR] in (INR (S k)) in change (INR (S k)) with v end.
+(* two products of powers are the same where their logarithms are *)
+Ltac by_logs := apply ln_inv; [unfold Rdiv; positive | unfold Rdiv; positive | logs].
 
 (* ---- from any state to all rounds ------------------------------------------------------------------------------------------------ *)
 Section Rounds.
@@ -278,13 +378,31 @@ Lemma of_product f q e : 0 < f -> 0 <= e -> q = f * e -> 0 <= q.
 Proof. intros F H ->; apply Rmult_le_pos; lra. Qed.
 Lemma of_gap a b e : e <= 0 -> a - b = e -> a <= b. Proof. lra. Qed.
 Lemma of_gaps a b e : e <= 0 -> - e <= 0 -> a - b = e -> a = b. Proof. lra. Qed.
-Ltac nonzero := repeat split; first [assumption | apply Rgt_not_eq; assumption | lra | apply pow_nonzero; lra | apply Rgt_not_eq; nra | apply Rlt_not_eq; nra | nra].
+Ltac nonzero := repeat split; first [assumption | apply Rgt_not_eq; assumption | lra | apply pow_nonzero; lra | apply Rgt_not_eq; apply Rpower_positive | apply Rgt_not_eq; apply exp_pos | apply Rgt_not_eq; nra | apply Rlt_not_eq; nra | nra].
 Ltac earlier := repeat match goal with |- context [?x ^ Nat.pred ?n] => rewrite (pow_pred x n) by (lia || nonzero) end.
-Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow].
+Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow]; rewrite ?sqrt_1; try (change (INR 0) with 0).
 Ltac normal_of H := repeat (rewrite succ_pred in H by lia); repeat (rewrite pred_INR in H by lia); rewrite ?S_INR in H; try (change (INR 0) with 0 in H);
   repeat (rewrite sum_next in H by lia); rewrite ?sum_one in H; repeat (rewrite sum_none in H by lia); rewrite ?S_INR in H; cbn [pow] in H.
 Ltac powers := earlier; unfold Rdiv; repeat (rewrite Rpow_mult_distr || rewrite pow_inv || rewrite <- pow_mult);
   rewrite ?pow1; repeat match goal with |- context [pow _ (?k * ?n)] => is_var n; rewrite (PeanoNat.Nat.mul_comm k n) end.
+(* real exponents that are sums, and bases that are the same *)
+Ltac apart := repeat match goal with
+  | |- context [exp ((?a + ?b) * ?c)] => replace (exp ((a + b) * c)) with (exp (a * c) * exp (b * c)) by (rewrite <- exp_plus; f_equal; ring)
+  | |- context [exp ((?a - ?b) * ?c)] => replace (exp ((a - b) * c)) with (exp (a * c) * / exp (b * c)) by (rewrite <- exp_Ropp, <- exp_plus; f_equal; ring)
+  | |- context [exp (?c * (?a + ?b))] => replace (exp (c * (a + b))) with (exp (c * a) * exp (c * b)) by (rewrite <- exp_plus; f_equal; ring)
+  | |- context [exp (?c * (?a - ?b))] => replace (exp (c * (a - b))) with (exp (c * a) * / exp (c * b)) by (rewrite <- exp_Ropp, <- exp_plus; f_equal; ring)
+  | |- context [exp (1 * ?c)] => replace (exp (1 * c)) with (exp c) by (f_equal; ring)
+  | |- context [exp (?c * 1)] => replace (exp (c * 1)) with (exp c) by (f_equal; ring)
+  | |- context [exp (0 * ?c)] => replace (exp (0 * c)) with 1 by (rewrite Rmult_0_l; symmetry; apply exp_0)
+  | |- context [exp (?c * 0)] => replace (exp (c * 0)) with 1 by (rewrite Rmult_0_r; symmetry; apply exp_0)
+  end; rewrite ?exp_0.
+Lemma Rpower_one a s : a = 1 -> Rpower a s = 1.
+Proof. intros ->; unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0. Qed.
+Ltac alike := apart; repeat match goal with |- context [Rpower ?a ?s] => rewrite (Rpower_one a s) by ring end; repeat match goal with
+  | |- context [Rpower ?a ?s] => match goal with |- context [Rpower ?b s] => tryif constr_eq a b then fail else replace (Rpower b s) with (Rpower a s) by (f_equal; ring) end
+  | |- context [Rpower ?a ?s] => match goal with |- context [Rpower (IZR ?k) s] => match goal with |- context [Rpower ?b s] =>
+      replace (Rpower a s) with (Rpower (IZR k) s * Rpower b s) by (rewrite Rpower_mult_distr by lra; f_equal; field) end end
+  end.
 Lemma zero_from {V : space} (u : V) : dot u u <= 0 -> u = zero.
 Proof. intros H; apply dot_definite; pose proof (dot_pos _ u); repeat progress dots; lra. Qed.
 Lemma equal_from {V : space} (u v : V) : dot (u - v)%V (u - v)%V <= 0 -> u = v.

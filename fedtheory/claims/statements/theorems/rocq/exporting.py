@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
 from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
+from fedtheory.claims.statements.theorems.rocq.real_powers import same_exponential, same_power
 from fedtheory.claims.statements.theorems.rocq.script import line_name
 from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
-from fedtheory.proofs.checker.formulas import Sentence, show_tree, subtrees
+from fedtheory.proofs.checker.algebra import EULER, value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, Unreadable, names, show_tree, subtrees
 from fedtheory.proofs.checker.terms import ProofLine
 from fedtheory.proofs.rocq.expressions import Real, apply, identifier
 from fedtheory.proofs.rocq.folders import RocqTheorem
@@ -31,7 +33,7 @@ def write_theorem_for_rocq(proved: ProvedTheorem, name: str, title: str = "") ->
     NotAvailable
         The theorem has what is not written for Rocq; the message names it.
     """
-    return _Writer(WrittenTerm(proved)).theorem(name, title)
+    return _Writer(WrittenTerm(proved.theorem, proved.data)).theorem(name, title)
 
 
 @dataclass
@@ -41,25 +43,49 @@ class _StatementFormulas(Formulas):
     def _read(self, tree: ast.expr) -> Real:
         match tree:
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
-                exponent = _exponent(right)
+                exponent = _exponent(right, self.checker.signature.rounds)
                 if exponent is not None:
                     return apply(f"{self._read(left).text(9)} ^ {exponent}")
-            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]):
+                if self.is_real_power(tree):
+                    return apply(f"Rpower {self._read(left).text(9)} {self._read(right).text(9)}")
+            case ast.Call(func=ast.Name(id="exp"), args=[inside]):
+                return apply(f"exp {self._read(inside).text(9)}")
+            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]) if not self._unusual(body):
                 return apply(
                     f"sum_of (fun {identifier(t)} : nat => {self._read(body)}) {self.index(low)} {self.index(high)}"
                 )
         return super()._read(tree)
 
+    def is_real_power(self, tree: ast.expr) -> bool:
+        """Whether it is a power whose exponent is neither a number nor made of rounds, nor its base that of the exponential."""
+        match tree:
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                q, rounds = value_of(right), self.checker.signature.rounds
+                own = {name for name in names(right) if name not in rounds}
+                return q.constant() is None and bool(own) and EULER not in names(left)
+        return False
 
-def _exponent(tree: ast.expr) -> str | None:
-    """An exponent that depends on rounds, as Rocq's natural numbers; None for another one."""
+    def _unusual(self, tree: ast.expr) -> bool:
+        """Whether it has powers whose exponents are neither numbers nor whole numbers of rounds, which are written in their normal form."""
+        powers = [node.right for node in subtrees(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)]
+        rounds = self.checker.signature.rounds
+        return any(value_of(e).constant() is None and _exponent(e, rounds) is None for e in powers)
+
+
+def _exponent(tree: ast.expr, rounds: Collection[str]) -> str | None:
+    """An exponent that is a whole number of rounds, as Rocq's natural numbers; None for another one."""
     if value_of(tree).constant() is not None:
         return None
-    variables, constant = whole_number_of_rounds(value_of(tree), show_tree(tree))
+    try:
+        variables, constant = whole_number_of_rounds(value_of(tree), show_tree(tree))
+    except Unreadable:
+        return None
+    if not variables.keys() <= set(rounds):
+        return None
     if constant < 0 and len(variables) == 1 and [*variables.values()] == [1]:
         return "(Nat.pred " * -constant + identifier(next(iter(variables))) + ")" * -constant
     if any(k < 0 for k in (*variables.values(), constant)):
-        raise NotAvailable(f"the exponent {show_tree(tree)} is not written for Rocq")
+        return None
     terms = [identifier(word) if k == 1 else f"{k} * {identifier(word)}" for word, k in sorted(variables.items())]
     shown = " + ".join([*terms, *([str(constant)] if constant else [])])
     return shown if re.fullmatch(r"\w+", shown) else f"({shown})"
@@ -83,7 +109,7 @@ class _NoStates:
         """Nothing."""
         return []
 
-    def derive(self, line: ProofLine, goal: Sentence) -> str:
+    def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """There is nothing that one could be about."""
         raise NotAvailable(f"{line.name}: a derivation without states is not written for Rocq")
 
@@ -95,12 +121,9 @@ class _NoStates:
 class _Writer:
     def __init__(self, term: WrittenTerm) -> None:
         self.term, self.checker = term, term.checker
-        if term.data["rests"]:
-            raise NotAvailable("a theorem that rests on others is not written for Rocq")
-        if term.proved.proved.cited:
-            raise NotAvailable("a theorem that cites another one is not written for Rocq")
         self.states = self._states()
-        term.script.derive = self.states.derive
+        for part in term.every:
+            part.script.derive = partial(self.states.derive, part)
         self.author = _StatementFormulas(self.checker, term.formulas.quantity)
 
     def _states(self) -> StatesForRocq:
@@ -129,8 +152,7 @@ class _Writer:
         lines.append(" /\\\n  ".join(claims) + ".")
         statement = "(* the theorem *)\nDefinition statement : Prop :=\n  " + "\n  ".join(lines)
         self._open(names, first, given)
-        for text in data["lines"]:
-            term.script.write(ProofLine.parse(text, self.checker.claims))
+        self._write_lines(term)
         self._close(first, given)
         definitions = "\n".join(self.states.definitions)
         return RocqTheorem(
@@ -178,25 +200,55 @@ class _Writer:
         texts += [binder.opened() for binder in first]
         texts += self.states.open()
         texts += [binder.opened() for binder in given]
-        for name, text in self.term.data["given"].items():
-            line = ProofLine(name, Sentence.parse(text), "given", "")
-            said, formulas, rounds = line.sentence, self.term.formulas, self.term.script.rounds(line.sentence)
+        for line in self._given_lines(self.term):
+            name, said, formulas = line.name, line.sentence, self.term.formulas
+            rounds = self.term.script.rounds(said)
             least = self.checker.signature.rounds
             over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
             proof = self._bridge(said, f"given_{name}")
             texts.append(f"Lemma {line_name(name)} : {over}{formulas.sentence(said)}.\nProof.\n  {proof}\nQed.")
             self.term.script.note_sign(line)
 
+    def _write_lines(self, term: WrittenTerm) -> None:
+        """The lines of a term, after those of the theorems that it rests on, whose claims are lines of its own."""
+        for name, other in term.rests.items():
+            self.term.texts.append(f"(* {name}: the theorem {other.theorem.name} *)")
+            for line in self._given_lines(other):
+                other.script.note_sign(line)
+            self._write_lines(other)
+            for k, claim in enumerate(other.checker.claims, 1):
+                own = name if len(other.checker.claims) == 1 else f"{name}_{k}"
+                self._take_over(term, own, other, Sentence.parse(claim))
+        for text in term.data["lines"]:
+            term.script.write(ProofLine.parse(text, term.checker.claims))
+
+    def _take_over(self, term: WrittenTerm, name: str, other: WrittenTerm, claim: Sentence) -> None:
+        """A claim of another theorem as a line of this one."""
+        line = ProofLine(name, claim.substitute(other.checker.signature.where), "rests", "")
+        rounds, least = term.script.rounds(line.sentence), term.checker.signature.rounds
+        over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
+        opened = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        at = "".join(f" {identifier(t)} ltac:(lia)" for t in rounds)
+        proof = f"{f'intros{opened}; ' if rounds else ''}exact ({_instance(other, _name_at(other, claim))}{at})."
+        own = term.script.known_as[name] = line_name(f"{term.prefix}{name}")
+        said = term.formulas.sentence(line.sentence)
+        self.term.texts.append(f"Lemma {own} : {over}{said}.\nProof.\n  {proof}\nQed.")
+        term.checker.known[name] = line.sentence
+        term.script.note_sign(line)
+
+    @staticmethod
+    def _given_lines(term: WrittenTerm) -> list[ProofLine]:
+        """Hypotheses as lines."""
+        return [ProofLine(name, Sentence.parse(text), "given", "") for name, text in term.data["given"].items()]
+
     # ---- the end
 
     def _close(self, first: list[Binder], given: list[Binder]) -> None:
-        texts, data = self.term.texts, self.term.data
+        texts = self.term.texts
         names = [f"claim_{k}" for k in range(1, len(self.checker.claims) + 1)]
-        lines = [ProofLine.parse(text, self.checker.claims) for text in data["lines"]]
-        at = {str(line.sentence): line.name for line in lines}
         for name, claim in zip(names, self.checker.claims, strict=True):
             sentence = Sentence.parse(claim)
-            proof = self._bridge(sentence, self._instance(at[str(sentence)]))
+            proof = self._bridge(sentence, _instance(self.term, _name_at(self.term, sentence)))
             texts.append(f"Lemma {name} : {self._claim(sentence)}.\nProof.\n  {proof}\nQed.")
         texts.append("End Proof.")
         ranges = self.term.ranges
@@ -211,27 +263,38 @@ class _Writer:
         body = shown[0] if len(shown) == 1 else f"repeat match goal with |- _ /\\ _ => split end; [{' | '.join(shown)}]"
         texts.append(f"Theorem proof : statement.\nProof.\n  intros {intros}; cbv zeta.\n  {body}.\nQed.")
 
-    def _instance(self, name: str) -> str:
-        """A line, with numbers for the parameters that only lines speak of."""
-        if any(r.low.text() != "0" or r.high is not None for r in self.term.auxiliary):
-            raise NotAvailable("a parameter of lines alone with other ends than 0 < s is not written for Rocq")
-        return line_name(name) + " 1 Rlt_0_1" * len(self.term.auxiliary)
-
     def _bridge(self, sentence: Sentence, line: str) -> str:
         """From a line to the claim as its author wrote it."""
         rounds = self.term.script.rounds(sentence)
         names = " ".join(f"{identifier(t)} {identifier(t)}_least" for t in rounds)
+        least = self.checker.signature.rounds
         opened = f"intros {names}. " if names else ""
+        opened += "".join(
+            f"pose proof (at_least {least[t]} {identifier(t)} {least[t]} eq_refl {identifier(t)}_least) as {identifier(t)}_low. "
+            for t in rounds
+        )
         powers = [
             node
             for side in sentence.sides
             for node in subtrees(side)
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and value_of(node.right).constant() is None
+            if isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Pow)
+            and _exponent(node.right, self.checker.signature.rounds) is not None
         ]
         given = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
-        if not powers:
-            return f"exact ({line})."
+        every = [node for side in sentence.sides for node in _outside_of_sums(side)]
         bases = []
+        for node in every:
+            if isinstance(node, ast.BinOp) and self.author.is_real_power(node):
+                shown = (self.author.read(part).text(9) for part in (node.left, node.right))
+                values = (self.checker.value(part) for part in (node.left, node.right))
+                bases.append(same_power(self.term.script, *shown, *values))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exp":
+                shown_x, x = self.author.read(node.args[0]).text(9), self.checker.value(node.args[0])
+                bases.append(same_exponential(self.term.script, shown_x, x))
+        real = bool(bases)
+        if (not powers and not real) or sentence.sign == "->" or sentence.exists is not None:
+            return f"exact ({line})."
         for node in powers:
             base = self.checker.value(node.left)
             product = self.term.formulas.product(base)
@@ -241,10 +304,36 @@ class _Writer:
         return "\n  ".join(
             [
                 opened,
-                *dict.fromkeys(bases),
-                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _); powers; field; nonzero.",
+                f"refine (same_gap{({'<': '_less', '==': '_equal'}).get(sentence.sign, '')} _ _ _ _ ({line}{given}) _).",
+                *(self.term.script.divisors(self.checker.gap(sentence)) if sentence.sign != "->" else []),
+                *dict.fromkeys(filter(None, bases)),
+                f"powers; {'alike; ' if real else ''}field; nonzero.",
             ]
         )
+
+
+def _name_at(term: WrittenTerm, claim: Sentence) -> str:
+    """The line that says what is claimed."""
+    lines = [ProofLine.parse(text, term.checker.claims) for text in term.data["lines"]]
+    return next(line.name for line in lines if str(line.sentence) == str(claim))
+
+
+def _instance(term: WrittenTerm, name: str) -> str:
+    """A line, with numbers for the parameters that only lines speak of."""
+    if any(r.low.text() != "0" or r.high is not None for r in term.auxiliary):
+        raise NotAvailable("a parameter of lines alone with other ends than 0 < s is not written for Rocq")
+    return line_name(f"{term.prefix}{name}") + " 1 Rlt_0_1" * len(term.auxiliary)
+
+
+def _outside_of_sums(tree: ast.expr) -> Iterator[ast.expr]:
+    """Formulas inside of one, but for those that a sum speaks of."""
+    yield tree
+    match tree:
+        case ast.Call(func=ast.Name(id="sum")):
+            return
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.expr):
+            yield from _outside_of_sums(child)
 
 
 def _facts(ranges: list[NumberRange]) -> list[str]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import (
+    EULER,
     AtomPolynomial,
     Monomial,
     Quotient,
@@ -23,13 +24,17 @@ from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import ONE, Real, apply, identifier, name, real, total
 
 
+#: the variable of a sum, and how far it is from the sum's first round
+BOUND = ("_", "natural_")
+
+
 @dataclass
 class Formulas:
     """Reads formulas of a term.
 
     ``quantity`` writes a quantity at a round; ``maxima``: of each maximum that occurs, its two sides as they are written;
     ``roots``: of each root that occurs, as it is written, its atom; ``rooted``: atoms of which roots are written alone;
-    ``renamed``: numbers of sequences by the names that they have in one line.
+    ``renamed``: numbers of sequences by the names that they have in one line; ``real_powers``: whether powers with real exponents were written.
     """
 
     checker: Checker
@@ -39,6 +44,7 @@ class Formulas:
     renamed: dict[str, str] = field(default_factory=dict)
     roots: dict[str, str] = field(default_factory=dict)
     rooted: frozenset[str] = frozenset()
+    real_powers: bool = False
 
     # ---- from trees
 
@@ -144,19 +150,44 @@ class Formulas:
             self.rooted = before
 
     def root(self, atom: str) -> Real:
-        """The square root of an atom."""
+        """The square root of an atom; of a power by rounds the power of the base's root, so that later rounds are products."""
         power = power_of_atom(atom)
-        inside = self.quotient(value_of(read(power[0]))) if power is not None and power[1] == "1" else self.atom(atom)
-        shown = inside.text(9)
-        self.roots.setdefault(f"sqrt {shown}", atom)
-        return apply(f"sqrt {shown}")
+        if power is not None and power[1] != "1" and self.is_of_rounds(*power):
+            base = self.quotient(value_of(read(power[0]))).text(9)
+            shown = f"(sqrt {base}) ^ {self._rounds(power[1])}"
+        else:
+            plain = power is not None and power[1] == "1" and power[0] != EULER
+            inside = self.quotient(value_of(read(power[0]))) if power is not None and plain else self.atom(atom)
+            shown = f"sqrt {inside.text(9)}"
+        self.roots.setdefault(shown, atom)
+        return apply(shown)
 
-    def inside_of_root(self, shown: str) -> tuple[str, Quotient]:
-        """What a root is the root of, as it is written and as a formula."""
+    def square_of_root(self, shown: str, prove: Callable[[Quotient], str]) -> tuple[str, Quotient]:
+        """A proof that a root's square is what it is the root of, from proofs of signs; and this as a formula."""
         atom = self.roots[shown]
         power = power_of_atom(atom)
-        plain = power is not None and power[1] == "1"
-        return shown.removeprefix("sqrt "), value_of(read(power[0])) if plain and power else Quotient.atom(atom)
+        if power is not None and power[1] != "1" and self.is_of_rounds(*power):
+            base = value_of(read(power[0]))
+            inside = self.quotient(base).text(9)
+            return f"(power_of_root {inside} {self._rounds(power[1])} {prove(base)})", Quotient.atom(atom)
+        plain = power is not None and power[1] == "1" and power[0] != EULER
+        q = value_of(read(power[0])) if plain and power else Quotient.atom(atom)
+        return f"(pow2_sqrt {shown.removeprefix('sqrt ')} {prove(q)})", q
+
+    def base_of_root(self, shown: str) -> Quotient | None:
+        """What a root is taken of whose power it is; None for other roots."""
+        power = power_of_atom(self.roots[shown])
+        return None if power is None or not shown.startswith("(") else value_of(read(power[0]))
+
+    def is_of_rounds(self, base: str, exponent: str) -> bool:
+        """Whether the exponent of a power is a product of rounds, a whole number."""
+        known = {*self.checker.signature.rounds, *BOUND}
+        return base != EULER and all(word in known for word in exponent.split("*"))
+
+    def _rounds(self, exponent: str) -> str:
+        """An exponent that is a product of rounds."""
+        shown = [self._round(word) for word in exponent.split("*")]
+        return shown[0] if len(shown) == 1 else f"({' * '.join(shown)})%nat"
 
     def product(self, base: Quotient) -> Real:
         """The base of a power as a product of what it is taken apart into."""
@@ -174,16 +205,16 @@ class Formulas:
         power = power_of_atom(atom)
         if power is not None:
             base, exponent = power
-            rounds = exponent.split("*")
-            if any(word not in own.rounds for word in rounds):
-                raise NotAvailable(f"the power {atom}, whose exponent is no round, is not written for Rocq")
-            shown = " * ".join(map(self._round, rounds))
-            return apply(
-                f"{self.quotient(value_of(read(base))).text(9)} ^ {shown if len(rounds) == 1 else f'({shown})%nat'}"
-            )
+            if self.is_of_rounds(base, exponent):
+                return apply(f"{self.quotient(value_of(read(base))).text(9)} ^ {self._rounds(exponent)}")
+            self.real_powers = True
+            shown = self.quotient(value_of(read(exponent))).text(9)
+            if base == EULER:
+                return apply(f"exp {shown}")
+            return apply(f"Rpower {self.quotient(value_of(read(base))).text(9)} {shown}")
         tree = read(atom)
         match tree:
-            case ast.Name(id=word) if word in own.rounds or word == "_":
+            case ast.Name(id=word) if word in own.rounds or word in BOUND:
                 return apply(f"INR {self._round(word)}")
             case ast.Name(id=word):
                 return name(identifier(word))
@@ -195,6 +226,8 @@ class Formulas:
                 a, b = self.maxima.setdefault(atom, (a, b))
                 return apply(f"Rmax {self._read(a).text(9)} {self._read(b).text(9)}")
             case ast.Call(func=ast.Name(id="sum"), args=[body, _, low, high]):
+                known = dict(self.roots)
                 inside = self.quotient(value_of(body))
+                self.roots = known  # those of its terms are no roots of the line
                 return apply(f"sum_of (fun {self.bound} : nat => {inside}) {self.index(low)} {self.index(high)}")
         raise NotAvailable(f"{atom} is not written for Rocq")

@@ -151,7 +151,7 @@ class MethodForRocq:
 
     # ---- lines by derivations
 
-    def derive(self, line: ProofLine, goal: Sentence) -> str:
+    def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any state, then of all rounds."""
         stored = self.term.next_derivation(line)
         if stored["start"] or stored["symbols"]:

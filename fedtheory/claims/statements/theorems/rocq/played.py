@@ -46,7 +46,8 @@ class PlayedForRocq:
         if longest is None:
             raise NotAvailable("a theorem of which no line speaks of a state is not written for Rocq")
         self.longest, self.fields = longest, self._fields(longest)
-        self.term.kinds = self.fields
+        for part in self.term.every:
+            part.kinds = self.fields
         self.functions = longest.functions
         own = {f.name: f.client for f in self.functions}
         if any(own.get(f.name) != f.client for w in self.windows.values() for f in w.functions):
@@ -61,13 +62,14 @@ class PlayedForRocq:
                 max((int(form.partition("[")[2][:-1]) for form in stored["quantities"]["forms"]), default=0),
                 stored["start"],
             )
-            for found in self.term.data["derivations"].values()
+            for term in self.term.every
+            for found in term.data["derivations"].values()
             for stored in found
         }
 
     def _fields(self, window: Window) -> dict[str, str]:
         """Fields of a state with their types: vectors that all states of a window have, and what quantities speak of."""
-        used = {word for text in self.term.theorem.quantities.values() for word in names_of_quantity(text)}
+        used = {word for text in self.term.quantities.values() for word in names_of_quantity(text)}
         found: dict[str, str] = {}
         for k, state in enumerate(window.states):
             for word, value in state.items():
@@ -85,7 +87,7 @@ class PlayedForRocq:
         symbols = sorted({s for w in self.windows.values() for s in w.every_symbol})
         variables = dict.fromkeys([*(r.name for r in self.term.ranges), *symbols], "R")
         for f in self.functions:
-            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            own, to = self.term.function_name(f.name), "C -> V ->" if f.client else "V ->"
             variables[own] = f"{to} R"
             if f.L is not None:
                 variables[f"{own}_grad"] = f"{to} V"
@@ -99,7 +101,7 @@ class PlayedForRocq:
             arguments = "".join(f" (st{k} : state C)" for k in range(window.last + 1))
             found.add(window.word, arguments, "Prop", self._predicate(window), window.comment)
         open_state = f"let '(State {' '.join(f'{identifier(w)}_' for w in self.fields)}) := s in"
-        for word, text in self.term.theorem.quantities.items():
+        for word, text in self.term.quantities.items():
             found.add(f"{word}_of", " (s : state C)", "R", f"{open_state} {self._print(text)}", text)
         return found
 
@@ -140,7 +142,7 @@ class PlayedForRocq:
         found = []
         window = self.longest
         for f in self.functions:
-            own, to = identifier(f.name), "C -> V ->" if f.client else "V ->"
+            own, to = self.term.function_name(f.name), "C -> V ->" if f.client else "V ->"
             found.append(Binder(own, f"{to} R"))
             if f.L is not None:
                 found.append(Binder(f"{own}_grad", f"{to} V"))
@@ -176,8 +178,7 @@ class PlayedForRocq:
     def open(self) -> list[str]:
         """Quantities by their names."""
         return [
-            f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}."
-            for word in self.term.theorem.quantities
+            f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}." for word in self.term.quantities
         ]
 
     def unfold(self, opened: str) -> str:
@@ -186,11 +187,11 @@ class PlayedForRocq:
 
     # ---- lines
 
-    def derive(self, line: ProofLine, goal: Sentence) -> str:
+    def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any states one after the other."""
-        stored, term = self.term.next_derivation(line), self.term
+        stored = term.next_derivation(line)
         rest, parts, variable = term.parts(line, goal, start=stored["start"])
-        window = Window(term, max(n for _, _, n in parts), stored["start"])
+        window = Window(self.term, max(n for _, _, n in parts), stored["start"])
         renamed = {atom: word for word, atom in stored["symbols"].items()}
         atoms = {a for q in (rest, *(f for f, *_ in parts)) for a in q.atoms}
         rounds = sorted(t for t in term.checker.signature.rounds if t in atoms)
@@ -216,14 +217,14 @@ class PlayedForRocq:
                 shown = Real("+", (Real("*", (factor, own)), shown))
             conclusion, shown = Real("+", (alone, conclusion)), Real("+", (alone, shown))
             proof = term.prove(certificate, conclusion, term.region_of(ranges, rounds))
-            said.append(self._of_any_states(line, window, shown, rounds, symbols, proof))
-        return self._of_rounds(goal, said, rest, parts, variable, window, rounds, symbols)
+            said.append(self._of_any_states(term, line, window, shown, rounds, symbols, proof))
+        return self._of_rounds(term, goal, said, rest, parts, variable, window, rounds, symbols)
 
     def _symbols(self, window: Window, stored: Mapping[str, Any]) -> list[NumberRange]:
         """Numbers of sequences that a line's window or its factors speak of."""
         found = []
         for word in window.every_symbol:
-            if word not in stored["symbols"]:
+            if word not in stored["symbols"] and word in self.described.uses[window.word]:
                 raise NotAvailable(f"a line without the number {word} is not written for Rocq")
         for word, atom in stored["symbols"].items():
             if word not in window.every_symbol:
@@ -236,6 +237,7 @@ class PlayedForRocq:
 
     def _of_any_states(
         self,
+        term: WrittenTerm,
         line: ProofLine,
         window: Window,
         shown: Real,
@@ -243,8 +245,8 @@ class PlayedForRocq:
         symbols: Sequence[NumberRange],
         proof: str,
     ) -> str:
-        term, least = self.term, self.term.checker.signature.rounds
-        lemma = f"{line.name}_of_any_states_{term.script.count}"
+        least = term.checker.signature.rounds
+        lemma = f"{term.prefix}{line.name}_of_any_states_{term.script.count}"
         over = term.script.over + "".join(
             f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
         )
@@ -273,6 +275,7 @@ class PlayedForRocq:
 
     def _of_rounds(
         self,
+        term: WrittenTerm,
         goal: Sentence,
         said: Sequence[str],
         rest: Quotient,
@@ -284,7 +287,7 @@ class PlayedForRocq:
     ) -> str:
         """From any states to those of a round."""
         t = identifier(variable) if variable else "0%nat"
-        given = self.term.script.own_names + "".join(f" {identifier(r)} {identifier(r)}_least" for r in rounds)
+        given = term.script.own_names + "".join(f" {identifier(r)} {identifier(r)}_least" for r in rounds)
         for r in symbols:
             seq, k = window.every_symbol[r.name]
             at = _later(t, k)
@@ -292,7 +295,7 @@ class PlayedForRocq:
             given += f" ({own} {at}) ({own}_low {at})" + ("" if r.high is None else f" ({own}_high {at})")
         given += "".join(f" (states {_later(t, k)})" for k in range(window.last + 1))
         held = f"is_{window.word}" if window.start else f"(is_{window.word} {t} ltac:(lia))"
-        formulas, proofs = self.term.formulas, []
+        formulas, proofs = term.formulas, []
         for lemma, sign in zip(said, (1, -1), strict=False):
             shown: Real = ZERO
             for factor, word, n in reversed(parts):
@@ -300,7 +303,7 @@ class PlayedForRocq:
                 shown = Real("+", (Real("*", (formulas.quotient(factor * Quotient.number(sign)), quantity)), shown))
             shown = Real("+", (formulas.quotient(rest * Quotient.number(sign)), shown))
             proofs.append(f"refine (of_gap _ _ _ ({lemma}{given} {held} : {shown.text(69)} <= 0) _)")
-        divisors = " ".join(self.term.script.divisors(rest, *(f for f, *_ in parts)))
+        divisors = " ".join(term.script.divisors(rest, *(f for f, *_ in parts)))
         end = "normal; field; nonzero."
         if goal.sign == "<=":
             return f"{divisors} {proofs[0]}.\n  {end}".strip()

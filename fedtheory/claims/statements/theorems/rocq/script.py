@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
-from fedtheory.claims.statements.theorems.rocq.limits import settle, write_limit, write_monotone, write_squeeze
+from fedtheory.claims.statements.theorems.rocq.limits import (
+    settle,
+    write_limit,
+    write_monotone,
+    write_series,
+    write_squeeze,
+)
+from fedtheory.claims.statements.theorems.rocq.real_powers import write_bernoulli, write_exponential, write_power
 from fedtheory.claims.statements.theorems.rocq.signs import Signs
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
@@ -24,7 +31,11 @@ _ONE = Quotient.number(1)
 
 @dataclass
 class Script:
-    """Writes lines. ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``."""
+    """Writes lines.
+
+    ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``. ``prefix``: what the names of
+    lemmas and data begin with; ``known_as``: hypotheses, and claims of other theorems, by the names of their lemmas.
+    """
 
     checker: Checker
     formulas: Formulas
@@ -32,7 +43,8 @@ class Script:
     texts: list[str] = field(default_factory=list)
     auxiliary: Sequence[NumberRange] = ()
     count: int = 0
-    hypotheses: set[str] = field(default_factory=set)
+    prefix: str = ""
+    known_as: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Signs that lines need."""
@@ -52,12 +64,12 @@ class Script:
 
     def lemma(self, name: str) -> str:
         """A line, for the parameters that it is used for."""
-        return line_name(name) + ("" if name in self.hypotheses else self.own_names)
+        return self.known_as.get(name) or line_name(self.prefix + name) + self.own_names
 
     def define(self, word: str, kind: str, body: str) -> str:
         """Give data a name."""
         self.count += 1
-        name = f"{word}_{self.count}"
+        name = f"{word}_{self.prefix}{self.count}"
         self.texts.append(f"Definition {name} : {kind} :=\n  {body}.")
         return name
 
@@ -65,6 +77,7 @@ class Script:
 
     def write(self, line: ProofLine) -> None:
         """A line as a lemma."""
+        self.formulas.real_powers = False
         rounds, said = self.rounds(line.sentence), self.formulas.sentence(line.sentence)
         proof = self.apply(line, line.sentence, line.rule, line.arguments, {})
         least = self.checker.signature.rounds
@@ -79,7 +92,7 @@ class Script:
         ]
         body = "\n  ".join([*opened, proof])
         self.texts.append(
-            f"(* {line.name}: {line.sentence} *)\nLemma {line_name(line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
+            f"(* {line.name}: {line.sentence} *)\nLemma {line_name(self.prefix + line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
         )
         self.note_sign(line)
         self.checker.add(line, apply_rule)
@@ -108,9 +121,13 @@ class Script:
             "mean": self._mean,
             "root": self._root,
             "cases": self._cases,
-            "squeeze": self._squeeze,
+            "squeeze": lambda *given: write_squeeze(self, *given[:3]),
             "values": self._values,
             "least": self._least,
+            "bernoulli": lambda *given: write_bernoulli(self, *given[1:3]),
+            "exponential": lambda *given: write_exponential(self, *given[1:3]),
+            "power": lambda *given: write_power(self, *given),
+            "series": lambda *given: write_series(self, *given[:3]),
             "limit": lambda *given: write_limit(self, *given[:3]),
             "monotone": lambda *given: write_monotone(self, *given),
         }
@@ -138,18 +155,7 @@ class Script:
 
     def divisors(self, *quotients: Quotient) -> list[str]:
         """Facts that what is divided by is above or below zero."""
-        found: dict[str, str] = {}
-        for q in quotients:
-            atoms = {n for at in q.numerator for n, power in at if power < 0}
-            for below in [*(Quotient.atom(n) for n in sorted(atoms)), *(Quotient(dict(key)) for key in q.below)]:
-                if below.text() in found:
-                    continue
-                sign = self.checker.domain.sign(below)
-                if sign is not None and sign.strict:
-                    found[below.text()] = (
-                        f"pose proof {self.signs.prove(below if sign.direction > 0 else -below, strict=True)}."
-                    )
-        return list(found.values())
+        return self.signs.divisors(*quotients)
 
     # ---- rules
 
@@ -207,18 +213,56 @@ class Script:
 
     def finish(self) -> str:
         """The last step, arithmetic; the square of a root is what it is the root of."""
-        facts, seen = [], set[str]()
-        while self.formulas.roots.keys() - seen:
-            shown = min(self.formulas.roots.keys() - seen)
-            seen.add(shown)
-            inside, positive = self.formulas.inside_of_root(shown)
-            facts.append(f"pose proof (pow2_sqrt {inside} {self.signs.prove(positive)}) as root_{len(seen)}.")
-        if not facts:
-            return "normal; field; nonzero."
-        names = [f"root_{k}" for k in range(1, len(facts) + 1)]
-        return "\n  ".join(
-            [*facts, f"normal; {'; '.join(f'normal_of {n}' for n in names)}; field [{' '.join(names)}]; nonzero."]
-        )
+        facts, insides = list[str](), dict[str, tuple[str, Quotient]]()
+        while self.formulas.roots.keys() - insides.keys():
+            shown = min(self.formulas.roots.keys() - insides.keys())
+            name = f"root_{len(insides) + 1}"
+            square, q = self.formulas.square_of_root(shown, self.signs.prove)
+            insides[shown] = name, q
+            facts.append(f"pose proof {square} as {name}.")
+            base = self.formulas.base_of_root(shown)
+            if base is not None and self.checker.domain.is_positive(base):
+                facts.append(f"pose proof {self.signs._ends_of_root(base, False, False)[0]}.")
+        alike = "alike; " if self.formulas.real_powers else ""
+        names = [name for name, _ in insides.values()]
+        for shown, (name, q) in insides.items():
+            if q.below or any(power < 0 for at in q.numerator for _, power in at):
+                names.remove(name)
+                if not q.below and len(q.numerator) == 1:  # its square times what is below is what is above
+                    facts += self._clear_root(shown, name, q)
+                    names.append(f"{name}_cleared")
+                    continue
+                spoken = {a for other, inner in insides.values() if other != name for a in inner.atoms}
+                facts += self._solve_root(shown, name, q, spoken, names)
+        rules = f" [{' '.join(names)}]" if names else ""
+        return "\n  ".join([*facts, f"normal; {''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."])
+
+    def _clear_root(self, shown: str, name: str, q: Quotient) -> list[str]:
+        """``field`` takes no equation with divisors: the equation of a root, times what it divides by."""
+        ((at, size),) = q.numerator.items()
+        above = Quotient({tuple((atom, power) for atom, power in at if power > 0): size})
+        below = above / q
+        left, right = self.formulas.quotient(below).text(9), self.formulas.quotient(above).text(69)
+        said = f"{left} * ({shown}) ^ 2 = {right}"
+        return [*self.divisors(q), f"assert ({name}_cleared : {said}) by (rewrite {name}; field; nonzero).", f"clear {name}."]
+
+    def _solve_root(
+        self, shown: str, name: str, q: Quotient, spoken: Collection[str], others: Sequence[str]
+    ) -> list[str]:
+        """``field`` takes no equation with divisors: where a root is of such, one of its atoms is what the equation says that it is."""
+        formulas = self.formulas
+        for atom in sorted(q.atoms, key=lambda atom: (atom in spoken, "[" not in atom, atom)):
+            split = q.linear_in(atom)
+            if split is not None and self.checker.domain.is_nonzero(split[1]):
+                rest, factor = split
+                said = f"{formulas.atom(atom)} = (z_{name} ^ 2 - ({formulas.quotient(rest)})) / ({formulas.quotient(factor)})"
+                return [
+                    *self.divisors(rest, factor, _ONE / factor),
+                    f"set (z_{name} := {shown}) in *; clearbody z_{name}.",
+                    f"assert (is_{name} : {said}) by (rewrite {name}; field; nonzero).",
+                    f"clear {name}; try rewrite is_{name}{''.join(f'; try rewrite is_{name} in {other}' for other in others)}.",
+                ]
+        raise NotAvailable(f"{shown} is not written for Rocq")
 
     def _inner(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         text = text.strip()
@@ -320,59 +364,6 @@ class Script:
 
     def _values(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         raise NotAvailable(f"{line.name}: a line about several values of a whole number is not written for Rocq")
-
-    def _squeeze(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
-        below, above, *limits = split_pieces(text)
-        if limits or goal.along:
-            return write_squeeze(self, line, goal, text)
-        checker, t = self.checker, goal.to_infinity
-        a, first = checker.value(goal.right), checker.signature.rounds[goal.to_infinity]
-        over = checker.gap(checker.premise(line, goal, above, more)) - (a - checker.value(goal.left))
-        under = checker.value(goal.left) - a - checker.gap(checker.premise(line, goal, below, more))
-        if not under.zero:
-            raise NotAvailable(f"{line.name}: a lower bound other than the limit is not written for Rocq")
-        word, limit = identifier(t), self.formulas.read(goal.right).text(9)
-        rest = self.formulas.quotient(over)
-        opened = f"intros {word} {word}_least; pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low"
-        facts = " ".join(self.divisors(over))
-        return "\n  ".join(
-            [
-                f"apply (squeeze _ (fun {word} : nat => {rest}) {limit} {first}).",
-                f"{{ {opened}; pose proof {self.premise(goal, below, more)}; lra. }}",
-                f"{{ {opened}; {facts} refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) {self.premise(goal, above, more)}) nothing _);",
-                "  normal; field; nonzero. }",
-                self._vanishing(line, over, t),
-            ]
-        )
-
-    def _vanishing(self, line: ProofLine, over: Quotient, t: str) -> str:
-        """A proof that a single power, times what does not depend on the round, tends to zero."""
-        from fedtheory.proofs.checker.algebra import names_of_atom, power_of_atom
-
-        if over.below or len(over.numerator) != 1:
-            raise NotAvailable(f"{line.name}: the limit of {over.text()} is not written for Rocq")
-        ((at, size),) = over.numerator.items()
-        base, factor, above, below = _ONE, Quotient.number(size), ONE, ONE
-        for atom, power in at:
-            found = power_of_atom(atom)
-            if found is not None and found[1] == t and int(power) == power:
-                own, shown = value_of(read(found[0])), self.formulas.quotient(value_of(read(found[0])))
-                base = base * own ** int(power)
-                above, below = (
-                    (above * shown ** int(power), below) if power > 0 else (above, below * shown ** int(-power))
-                )
-            elif t in names_of_atom(atom) or int(power) != power:
-                raise NotAvailable(f"{line.name}: the limit of {over.text()} is not written for Rocq")
-            else:
-                factor = factor * Quotient.atom(atom, power)
-        word, formulas, product = identifier(t), self.formulas, above / below
-        return (
-            f"refine (tends_equal (fun {word} : nat => {formulas.quotient(factor).text(39)} * {product.text(9)} ^ {word}) _ 0 _ _);\n"
-            f"  [intros {word}; {' '.join(self.divisors(base, factor)).replace('. pose', '; pose')[:-1] or 'idtac'}; powers; field; nonzero |\n"
-            f"   {' '.join(self.divisors(base)).replace('. pose', '; pose')[:-1] or 'idtac'}; apply tends_pow;\n"
-            f"   replace ({product}) with ({formulas.quotient(base)}) by (field; nonzero);\n"
-            f"   split; [exact {self.signs.prove(base)} | pose proof {self.signs.prove(_ONE - base, strict=True)}; lra]]."
-        )
 
 
 def line_name(name: str) -> str:

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.checker.algebra import AtomPolynomial, Quotient, power_of_atom, value_of
-from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.checker.algebra import EULER, AtomPolynomial, Quotient, power_of_atom, value_of
+from fedtheory.proofs.checker.formulas import read, show_tree, substitute
 from fedtheory.proofs.checker.polynomials import Polynomial
 from fedtheory.proofs.checker.regions import Ends, _root_powers
 from fedtheory.proofs.rocq.derivations import conjunction
@@ -60,6 +60,23 @@ class Signs:
             if not fact.zero and checker.domain.is_positive(q / fact) and not strict:
                 return f"(of_product _ _ _ {self.prove(q / fact, strict=True)} {word} ltac:(normal; field; nonzero))"
         raise NotAvailable(f"the sign of {q.text()} was not shown to Rocq")
+
+    def divisors(self, *quotients: Quotient) -> list[str]:
+        """Tactics that pose that what is divided by is above or below zero."""
+        found: dict[str, str] = {}
+        for q in quotients:
+            atoms = {
+                (n, Fraction(1, Fraction(power).denominator)) for at in q.numerator for n, power in at if power < 0
+            }
+            every = [Quotient.atom(n, int(p) if p == 1 else p) for n, p in sorted(atoms)]
+            for below in [*every, *(Quotient(dict(key)) for key in q.below)]:
+                if below.text() in found:
+                    continue
+                sign = self.formulas.checker.domain.sign(below)
+                if sign is not None and sign.strict:
+                    positive = below if sign.direction > 0 else -below
+                    found[below.text()] = f"pose proof {self.prove(positive, strict=True)}."
+        return list(found.values())
 
     def setting(self, order: Sequence[tuple[str, Ends]], roots: Collection[str] = ()) -> NumberSetting:
         """Atoms with their ends; of some their roots."""
@@ -130,18 +147,28 @@ class Signs:
 
     def _square_of_root(self, atom: str) -> str:
         """A root's square is what it is the root of."""
-        inside, positive = self.formulas.inside_of_root(self.formulas.root(atom).parts[0])
-        return f"(pow2_sqrt {inside} {self.prove(positive)})"
+        return self.formulas.square_of_root(self.formulas.root(atom).parts[0], self.prove)[0]
 
     def root_ends(self, atom: str, ends: Ends) -> tuple[str, str]:
         """Proofs that the root of an atom lies between its ends."""
-        inside, positive = self.formulas.inside_of_root(self.formulas.root(atom).parts[0])
-        low = (
-            f"(sqrt_pos {inside})" if ends.low_closed else f"(sqrt_lt_R0 {inside} {self.prove(positive, strict=True)})"
-        )
-        if ends.high is None:
+        formulas, power = self.formulas, power_of_atom(atom)
+        if power is not None and power[1] != "1" and formulas.is_of_rounds(*power):
+            base, rounds = value_of(read(power[0])), formulas._rounds(power[1])
+            low, high = self._ends_of_root(base, ends.low_closed, ends.high is not None)
+            shown = f"(sqrt {formulas.quotient(base).text(9)}) {rounds}"
+            under = f"({'pow_le' if ends.low_closed else 'pow_lt'} {shown} {low})"
+            nonneg = f"(sqrt_pos {formulas.quotient(base).text(9)})"
+            return under, "I" if ends.high is None else f"(pow_at_most {shown} {nonneg} {high})"
+        plain = power is not None and power[1] == "1" and power[0] != EULER
+        q = value_of(read(power[0])) if plain and power else Quotient.atom(atom)
+        return self._ends_of_root(q, ends.low_closed, ends.high is not None)
+
+    def _ends_of_root(self, q: Quotient, closed: bool, at_most_one: bool) -> tuple[str, str]:
+        inside = self.formulas.quotient(q).text(9)
+        low = f"(sqrt_pos {inside})" if closed else f"(sqrt_lt_R0 {inside} {self.prove(q, strict=True)})"
+        if not at_most_one:
             return low, "I"
-        return low, f"(sqrt_at_most {inside} ltac:(pose proof {self.prove(_ONE - positive)}; lra))"
+        return low, f"(sqrt_at_most {inside} ltac:(pose proof {self.prove(_ONE - q)}; lra))"
 
     def ends(self, atom: str, ends: Ends) -> tuple[str, str]:
         """Proofs that an atom lies between its ends; of no upper end, that there is nothing to prove."""
@@ -170,8 +197,31 @@ class Signs:
                 low = self.formulas.quotient(ends.low).text(69)
                 side = f"{'Rmax_l' if first else 'Rmax_r'} {shown}"
                 mine = self.formulas.read(a if first else b).text(9)
-                return f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:(field; nonzero)) ({side}))", high
+                facts = "".join(
+                    f"{fact.rstrip('.')}; " for fact in self.divisors(ends.low, value_of(a if first else b))
+                )
+                return (
+                    f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:({facts}field; nonzero)) ({side}))",
+                    high,
+                )
+            case ast.Call(func=ast.Name(id="sum"), args=[body, _, begin, end]):
+                return self._sum(body, begin, end), high
+        if atom == "natural_":
+            return "(pos_INR natural_)", high
         raise NotAvailable(f"the range of {atom} is not written for Rocq")
+
+    def _sum(self, body: ast.expr, begin: ast.expr, end: ast.expr) -> str:
+        """A sum is at least zero where its terms are."""
+        formulas, first = self.formulas, int(show_tree(begin))
+        known = dict(formulas.roots)
+        function = f"(fun {formulas.bound} : nat => {formulas.quotient(value_of(body))})"
+        at = ast.BinOp(ast.Constant(first), ast.Add(), ast.Name("natural_", ast.Load()))
+        proof = self.prove(value_of(substitute(body, {"_": at})))
+        if first:
+            proof = f"(eq_ind _ (fun v : R => 0 <= v) {proof} _ ltac:(normal; field; nonzero))"
+        formulas.roots = known
+        ends = f"{formulas.index(begin)} {formulas.index(end)}"
+        return f"(sum_nonneg_from {function} {ends} (fun natural_ : nat => {proof}))"
 
     def _known(self, word: str, index: ast.expr) -> str:
         """A quantity is at least (or above) zero by a line that says so, of the round itself where there is one."""
@@ -186,9 +236,18 @@ class Signs:
         return f"(eq_ind {later} ({said}) ({lemma} {earlier} ltac:(lia)) {at} ltac:(lia))"
 
     def _ends_of_power(self, atom: str, ends: Ends, base: str, exponent: str) -> tuple[str, str]:
-        at = value_of(read(base))
-        shown, rounds = self.formulas.quotient(at).text(9), exponent.replace("*", " * ")
-        rounds = f"({rounds})%nat" if "*" in exponent else identifier(rounds)
+        at, formulas = value_of(read(base)), self.formulas
+        if not formulas.is_of_rounds(base, exponent):
+            power = value_of(read(exponent))
+            real = formulas.quotient(power).text(9)
+            if base == EULER:
+                return f"(exp_pos {real})", "I"
+            shown = f"{formulas.quotient(at).text(9)} {real}"
+            if ends.high is None:
+                return f"(Rpower_positive {shown})", "I"
+            facts = f"{self.prove(at, strict=True)} {self.prove(_ONE - at)} {self.prove(power)}"
+            return f"(Rpower_positive {shown})", f"(Rpower_at_most {shown} {facts})"
+        shown, rounds = formulas.quotient(at).text(9), formulas._rounds(exponent)
         low = f"({'pow_le' if ends.low_closed else 'pow_lt'} {shown} {rounds} {self.prove(at, not ends.low_closed)})"
         if ends.high is None:
             return low, "I"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
-from fedtheory.claims.statements.theorems.proving import ProvedTheorem
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.natural import read_real
-from fedtheory.claims.statements.theorems.rocq.script import Script
+from fedtheory.claims.statements.theorems.rocq.script import Script, line_name
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence, read
@@ -65,8 +66,8 @@ class StatesForRocq(Protocol):
     def open(self) -> Sequence[str]:
         """What the proof begins with: quantities by their names, facts on all states."""
 
-    def derive(self, line: ProofLine, goal: Sentence) -> str:
-        """Tactics that prove a line by a derivation, or by an identity."""
+    def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
+        """Tactics that prove a line of a term by a derivation, or by an identity; of a term that this one rests on, too."""
 
     def unfold(self, opened: str) -> str:
         """Tactics that put what the statement says in the place of the proof's quantities."""
@@ -86,17 +87,21 @@ class LineData(Protocol):
 
 @dataclass
 class WrittenTerm:
-    """A proved theorem as it is written: its checker, formulas and script, and the proof's texts."""
+    """A theorem as it is written, with its term as data: its checker, formulas and script, and the proof's texts.
 
-    proved: ProvedTheorem
+    ``prefix``: what the names of its lines begin with, of a theorem that another one rests on; ``rests``: theorems that this one rests on, by name.
+    """
+
+    theorem: Theorem
+    data: Mapping[str, Any]
     texts: list[str] = field(default_factory=list)
+    prefix: str = ""
     taken: dict[str, int] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=dict)  # fields of played states, with their types
 
     def __post_init__(self) -> None:
         """Read the term."""
-        data = self.data = self.proved.data
-        self.theorem = self.proved.theorem
+        data = self.data
         self.fixed = self._fixed()
         derivations = {k: list(v) for k, v in data["derivations"].items()}
         self.checker = Checker(Signature.read(data), tuple(data["claims"]), derivations)
@@ -106,9 +111,46 @@ class WrittenTerm:
         own = set(self.theorem.parameters.names)
         self.ranges = [r for name, r in every.items() if name in own]
         self.auxiliary = [r for name, r in every.items() if name not in own]
-        self.script = Script(self.checker, self.formulas, self._not_derived, self.texts, self.auxiliary)
+        self.script = Script(
+            self.checker, self.formulas, self._not_derived, self.texts, self.auxiliary, prefix=self.prefix
+        )
         self.script.signs.ranges = every
-        self.script.hypotheses = set(data["given"])
+        self.script.known_as = {name: line_name(name) for name in data["given"]}
+        self.rests = {
+            name: WrittenTerm(other, data["rests"][name], self.texts, f"{self.prefix}{name}_")
+            for name, other in self.theorem.rests.items()
+        }
+        for name, other in self.rests.items():
+            self._require_same(name, other)
+
+    @property
+    def every(self) -> list[WrittenTerm]:
+        """The terms that this one rests on, each after those that it rests on itself, and this one."""
+        return [*(inner for other in self.rests.values() for inner in other.every), self]
+
+    @cached_property
+    def quantities(self) -> dict[str, str]:
+        """Its quantities, and those of the theorems that it rests on."""
+        found = dict(self.theorem.quantities)
+        for other in self.rests.values():
+            for word, text in other.quantities.items():
+                if found.setdefault(word, text) != text:
+                    raise NotAvailable(f"{word}, which a theorem that it rests on calls {text}, is not written for Rocq")
+        return found
+
+    def function_name(self, word: str) -> str:
+        """What a function of its states is called, where numbers and quantities have names of their own."""
+        own = [*(r.name for r in (*self.ranges, *self.auxiliary)), *self.data["sequences"], *self.data["rounds"]]
+        taken, found = {identifier(name) for name in (*own, *self.quantities)}, identifier(word)
+        while found in taken:
+            found += "'"
+        return found
+
+    def _require_same(self, name: str, other: WrittenTerm) -> None:
+        """The parameters that both have lie in the same ranges, so that facts about them have the same names and say the same."""
+        own = {r.name: r for r in (*self.ranges, *self.auxiliary)}
+        if any(own.get(r.name) != r for r in (*other.ranges, *other.auxiliary)) or not other.fixed.items() <= self.fixed.items():
+            raise NotAvailable(f"the theorem {name} that it rests on, on another region, is not written for Rocq")
 
     def _not_derived(self, line: ProofLine, goal: Sentence) -> str:
         raise NotAvailable(f"{line.name}: a derivation without states is not written for Rocq")

@@ -63,7 +63,7 @@ class Window:
         self.reserved = {
             *(f"{identifier(w)}_{k}" for k, state in enumerate(self.states) for w in state),
             *self.numbers,
-            *(identifier(f.name) for f in self.functions),
+            *(self.term.function_name(f.name) for f in self.functions),
         }
         self.divisors: dict[str, Real] = {}
         self.free_values: list[str] = []
@@ -149,12 +149,12 @@ class Window:
 
     def gradient_text(self, f: FunctionOf, x: Vec) -> str:
         """A gradient by what it is."""
-        own = identifier(f.name)
+        own = self.term.function_name(f.name)
         return f"{own}_grad % {scoped(x, '%')}" if f.client else f"({own}_grad {scoped(x)})"
 
     def value_text(self, f: FunctionOf, e: Evaluation) -> str:
         """A value; of the clients' functions their average."""
-        own = identifier(f.name)
+        own = self.term.function_name(f.name)
         return f"E (fun i => {own} i {scoped(self.vec(e.x))})" if f.client else f"{own} {scoped(self.vec(e.x))}"
 
     def number(self, form: Form, noted: WindowCertificate | None = None) -> Real:
@@ -191,7 +191,7 @@ class Window:
         """Gradients and subgradients at points, and hypotheses, as the function states them."""
         found = []
         for f, k in self._stated():
-            e, own = f.evaluations[k], identifier(f.name)
+            e, own = f.evaluations[k], self.term.function_name(f.name)
             x, g = self.vec(e.x), self.vec(e.g)
             if f.L is None:
                 text = f"subgradient {f'({own} i)' if f.client else own} {x.text(9)} {g.text(9)}"
@@ -215,7 +215,7 @@ class Window:
 
     def name_of_fact(self, f: FunctionOf, k: int) -> str:
         """The fact on an evaluation."""
-        return f"at_{identifier(f.name)}_{k}"
+        return f"at_{self.term.function_name(f.name)}_{k}"
 
     def printer(self, k: int, certificate: WindowCertificate | None = None) -> QuantityPrinter:
         """What evaluates quantities of the k-th state: in a certificate's numbers, or in the names of its fields."""
@@ -283,7 +283,7 @@ class _Printer(QuantityPrinter):
         f = self.of[id(e)]
         if self.certificate is not None:
             return self.certificate.noted(f"Value {next(iter(e.values()))}", self.window.value_text(f, e))
-        own = identifier(f.name)
+        own = self.window.term.function_name(f.name)
         return apply(f"E (fun i => {own} i {scoped(at)})" if f.client else f"{own} {scoped(at)}")
 
     def _gradient(self, e: Evaluation, at: Vec) -> Vec:
@@ -331,7 +331,7 @@ class WindowCertificate:
 
     def quantity(self, word: str, k: int) -> Real:
         """A quantity of the k-th state."""
-        return self.window.printer(k, self).read(self.window.theorem.quantities[word])
+        return self.window.printer(k, self).read(self.window.term.quantities[word])
 
     def place(self, e: Real) -> int | None:
         """Where a number stands among parameters, factors and quantities."""
@@ -397,7 +397,7 @@ class WindowCertificate:
         )
 
     def _class(self, f: FunctionOf) -> str:
-        own = identifier(f.name)
+        own = self.window.term.function_name(f.name)
         at = []
         for k, e in enumerate(f.evaluations):
             fact = "(fun _ => eq_refl)" if self.window.is_defined(f, k) else self.window.name_of_fact(f, k)
