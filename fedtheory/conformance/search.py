@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.conformance.building import Base, show_change
-from fedtheory.conformance.changes.change import Edit, RoundChange
+from fedtheory.conformance.changes.change import NUMBER, SIZE, Edit, RoundChange
 from fedtheory.conformance.changes.rules import list_round_changes
 from fedtheory.conformance.reading import read_round
 from fedtheory.conformance.trials import Trial, Values, goes_through, make_start, play_round, replace_values
@@ -39,33 +39,41 @@ class Way:
 
     def follow(self, method: Any, runs: int = 1) -> NDArray[np.bool_]:
         """Which runs of a method stay near the implementation's way, round by round; none where its code fails."""
-        near = np.ones(runs, dtype=bool)
+        return self.measure(method, runs, beyond=_FAR) <= _FAR
+
+    def measure(self, method: Any, runs: int = 1, beyond: float = np.inf) -> NDArray[np.float64]:
+        """How far runs of a method go from the implementation's way; infinitely far where its code fails."""
         try:
-            problem, state = self._start
-            for r in range(len(self.trial.clients)):
-                state, _ = play_round(method, problem, state, self.trial, r)
-                reached = arrays_of(state)
-                for name in self.names:
-                    near &= self._near(
-                        name, r + 1, to_numpy(reached[name] if name in reached else getattr(state, name))
-                    )
-                if not near.any():
-                    break
+            return self.measure_or_fail(method, runs, beyond)
         except Exception:  # changed code may fail in any way
-            return np.zeros(runs, dtype=bool)
-        return near
+            return np.full(runs, np.inf)
+
+    def measure_or_fail(self, method: Any, runs: int = 1, beyond: float = np.inf) -> NDArray[np.float64]:
+        """The largest distances, as shares of the variables' sizes; of the rounds up to that in which all are beyond some."""
+        far = np.zeros(runs)
+        problem, state = self._start
+        for r in range(len(self.trial.clients)):
+            state, _ = play_round(method, problem, state, self.trial, r)
+            reached = arrays_of(state)
+            for name in self.names:
+                value = to_numpy(reached[name] if name in reached else getattr(state, name))
+                far = np.maximum(far, self._distance(name, r + 1, value))
+            if np.all(far > beyond):
+                break
+        return far
 
     @cached_property
     def _start(self) -> tuple[Any, State]:
         problem, state = make_start(self.method, self.trial)
         return problem, replace_values(state, self.first)
 
-    def _near(self, name: str, r: int, value: Any) -> Any:
+    def _distance(self, name: str, r: int, value: Any) -> Any:
         own = self.states[r][name]
         if value.shape[-2:] != own.shape:
-            return False
+            return np.inf
         with np.errstate(all="ignore"):
-            return np.max(np.abs(value - own), axis=(-2, -1)) <= _FAR * self._sizes[name][r] + _ROUND * self._largest
+            off = np.max(np.abs(value - own), axis=(-2, -1)) / (self._sizes[name][r] + _ROUND / _FAR * self._largest)
+        return np.where(np.isnan(off), np.inf, off)
 
     @cached_property
     def _sizes(self) -> dict[str, NDArray[np.float64]]:
@@ -171,9 +179,11 @@ def find_changes(base: Base, way: Way, changes: Sequence[RoundChange]) -> list[R
     Changes of one expression are tried side by side, in a batch of runs; what cannot be is tried alone.
     """
     together: dict[tuple[tuple[int, int], ...], list[RoundChange]] = {}
-    alone = []
+    alone, fitted = [], []
     for change in changes:
-        if change.value and change.early is None:
+        if change.free:
+            fitted += _with_their_number(base, way, change)
+        elif change.value and change.early is None:
             together.setdefault(tuple((edit.start, edit.end) for edit in change.edits), []).append(change)
         else:
             alone.append(change)
@@ -181,11 +191,11 @@ def find_changes(base: Base, way: Way, changes: Sequence[RoundChange]) -> list[R
         for first in range(0, len(place), _RUNS):
             found, left = _try_together(base, way, place[first : first + _RUNS])
             alone += found + left
-    return [change for change in alone if _stays_near(base, way, change)]
+    return [change for change in alone if _stays_near(base, way, change)] + fitted
 
 
 def _try_together(base: Base, way: Way, changes: Sequence[RoundChange]) -> tuple[list[RoundChange], list[RoundChange]]:
-    """Of changes of the same places those that stay near, and those that have to be tried alone."""
+    """Of changes of the same places those that stay near, and those that have to be tried alone: all, where they cannot be run side by side."""
     many = Alternatives()
     base.names["alternatives"] = many
     edits = []
@@ -194,12 +204,46 @@ def _try_together(base: Base, way: Way, changes: Sequence[RoundChange]) -> tuple
         choices = ", ".join(f"lambda: ({text})" for text in texts)
         edits.append(Edit(edit.start, edit.end, f"alternatives({choices})"))
     try:
-        method = base.build(RoundChange("", tuple(edits)))
-    except SyntaxError:
+        near = way.measure_or_fail(base.build(RoundChange("", tuple(edits))), len(changes), beyond=_FAR) <= _FAR
+    except Exception:  # changed code may fail in any way, and a number that is many may be none where one number is asked for
         return [], list(changes)
-    near = way.follow(method, len(changes))
     left = [change for k, change in enumerate(changes) if k in many.misshapen]
     return [c for k, c in enumerate(changes) if near[k] and k not in many.failed | many.misshapen], left
+
+
+#: numbers among which one is looked for; how often the best one's neighbourhood is looked at more closely, and by so many numbers
+_SIZES = np.concatenate([[0.0], np.geomspace(1e-4, 1e2, 49)])
+_NUMBERS = {NUMBER: np.concatenate([-_SIZES[:0:-1], _SIZES]), SIZE: _SIZES}
+_CLOSER, _AMONG = 10, 41
+#: shares of a size at which a search for a number is given up: at first, and after having looked twice more closely
+_HOPELESS = (1.0, 0.1)
+#: numbers are not told apart where they differ by this share, or are this small
+_SAME = 1e-6
+#: digits of a number, as people write them
+_DIGITS = (1, 2, 3, 4, 6, 9, 17)
+
+
+def _with_their_number(base: Base, way: Way, change: RoundChange) -> list[RoundChange]:
+    """The change with the number that brings it nearest to the implementation's way, if that is near: the shortest of those that are as near."""
+    try:
+        method = base.build(change)
+    except SyntaxError:
+        return []
+    numbers, off, best = _NUMBERS[change.free], np.array([np.inf]), 0
+    for closer in range(_CLOSER):
+        base.names[change.free] = numbers[:, None, None]
+        off = way.measure(method, len(numbers))
+        best = int(np.argmin(off))
+        if not off[best] <= _HOPELESS[min(closer, 2) // 2]:
+            return []
+        low, high = numbers[max(best - 1, 0)], numbers[min(best + 1, len(numbers) - 1)]
+        if closer < _CLOSER - 1:
+            numbers = np.linspace(low, high, _AMONG)
+    if off[best] > _FAR:
+        return []
+    found = float(numbers[best])
+    shortest = (0.0, *(float(f"{found:.{digits}g}") for digits in _DIGITS))
+    return [change.at(next(v for v in shortest if abs(v - found) <= _SAME * max(abs(found), _SAME)))]
 
 
 def _stays_near(base: Base, way: Way, change: RoundChange) -> bool:

@@ -36,6 +36,8 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
     yield put(place, f"average(leave_out({of}, 0))", "mean without the first client")
     yield put(place, f"of_one({of}, -1)", "the last client's in place of the mean")
     yield put(place, f"of_one({of}, 0)", "the first client's in place of the mean")
+    yield put(place, f"median_of({of})", "the median in place of the mean")
+    yield put(place, f"trimmed_mean({of})", "the mean without the smallest and the largest entries")
     if place.knows("state"):
         own = f"{place.text} * count_rows({of}) + state.x"
         yield put(place, f"({own}) / (count_rows({of}) + 1)", "the old model of the server counted in the mean")
@@ -76,6 +78,10 @@ def change_problem(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
         for which, words in ((-1, "last"), (0, "first")):
             text = f"take_one(problem, clients, {which})"
             yield put(place, text, f"all clients work on the objective of the {words} one")
+    if place.kind == "problem" and reading.dimension > 1:
+        for which, words in (("-1", "last"), ("0", "first")):
+            kept = f"~(np.arange({place.text}.d) == {which} % {place.text}.d)"
+            yield put(place, f"restrict_gradients({place.text}, {kept})", f"no gradients in the {words} coordinate")
 
 
 def change_increment(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -133,6 +139,9 @@ def change_absent(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
         mean = f"spread(average({new}, {clients}), problem.n)"
         yield put(place, f"scatter({mean}, {clients}, {new})", f"{name_of(place)} has the mean for absent clients")
         yield put(place, mean, f"{name_of(place)} has the mean for all clients")
+    for which, words in ((0, "first"), (-1, "last")):
+        one = f"only_row({new}, gather({old}, {clients}), {which})"
+        yield put(place, f"scatter({old}, {clients}, {one})", f"{name_of(place)} for the {words} active client only")
     moved = _for_all(reading, place, place.node.args[2])  # type: ignore[attr-defined]
     yield put(place, moved, f"{name_of(place)} moves for absent clients as well")
 

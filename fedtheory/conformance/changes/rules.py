@@ -7,12 +7,21 @@ from dataclasses import replace
 
 from fedtheory.conformance.changes.change import RoundChange
 from fedtheory.conformance.changes.coins import use_in_turn
+from fedtheory.conformance.changes.conditions import (
+    change_everywhere_sometimes,
+    change_number_sometimes,
+    change_solver_sometimes,
+    change_sometimes,
+    scale_sometimes,
+)
 from fedtheory.conformance.changes.local_work import (
     change_call,
     change_key,
     change_schedule,
     change_setting,
     change_solver,
+    change_steps,
+    change_steps_by_number,
 )
 from fedtheory.conformance.changes.rows import (
     change_absent,
@@ -26,12 +35,23 @@ from fedtheory.conformance.changes.terms import (
     change_number,
     change_operation,
     change_sign,
+    clip,
     leave_step_out,
+    make_coarse,
+    scale_by_number,
     scale_by_one,
     scale_by_two,
 )
-from fedtheory.conformance.changes.updates import change_update, put_earlier
-from fedtheory.conformance.changes.variables import change_everywhere, put_both, put_mean, put_new, put_old, put_other
+from fedtheory.conformance.changes.updates import change_update, change_update_by_number, put_earlier
+from fedtheory.conformance.changes.variables import (
+    change_everywhere,
+    put_both,
+    put_gradient,
+    put_mean,
+    put_new,
+    put_old,
+    put_other,
+)
 from fedtheory.conformance.reading import PlaceInRound, RoundReading
 
 ChangeRule = Callable[[RoundReading, PlaceInRound], Iterator[RoundChange]]
@@ -39,7 +59,17 @@ ChangeRule = Callable[[RoundReading, PlaceInRound], Iterator[RoundChange]]
 #: the rules in groups, in the order in which people err
 RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
     (change_average, change_absent, put_other, put_old, change_sign, change_operation),
-    (change_update, use_in_turn, change_number, change_row, change_problem, change_call, change_key, change_solver),
+    (
+        change_update,
+        use_in_turn,
+        change_number,
+        change_row,
+        change_problem,
+        change_call,
+        change_key,
+        change_solver,
+        change_steps,
+    ),
     (
         put_mean,
         put_both,
@@ -51,7 +81,10 @@ RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
         change_schedule,
         change_setting,
     ),
-    (put_earlier, change_increment, scale_by_two),
+    (put_earlier, change_increment, put_gradient, scale_by_two),
+    (change_sometimes, change_everywhere_sometimes, change_number_sometimes, change_solver_sometimes, make_coarse),
+    (change_steps_by_number, change_update_by_number, scale_by_number),
+    (scale_sometimes, clip),
 )
 
 

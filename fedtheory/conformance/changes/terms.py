@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fedtheory.conformance.changes.change import RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, SIZE, RoundChange, enclose, name_of, put
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
 
 
@@ -36,6 +36,8 @@ def list_quantities(reading: RoundReading, place: PlaceInRound) -> list[RoundQua
                 RoundQuantity("(m - 1)", f"({m} - 1)"),
                 RoundQuantity("(m + 1)", f"({m} + 1)"),
             ]
+    if place.knows("key"):
+        found += [RoundQuantity("the number of rounds so far", "(key.round + 1)")]
     for name in reading.solvers:
         solver = getattr(reading.algorithm, name)
         if hasattr(solver, "steps"):
@@ -68,6 +70,38 @@ def change_sign(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
     yield put(place, f"{text} / 2", f"{name} halved")
     if place.kind == "number":
         yield put(place, f"(1 / {text})", f"1/({name}) in place of {name}")
+
+
+def scale_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A term multiplied by a number that comes from nowhere."""
+    if _is_term(place):
+        yield put(place, f"{NUMBER} * {enclose(place.text)}", f"{name_of(place)} multiplied by {NUMBER}")
+        if place.knows("key"):
+            faded = f"{SIZE} ** key.round * {enclose(place.text)}"
+            yield put(place, faded, f"{name_of(place)} multiplied by {SIZE} in every round")
+
+
+def clip(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A vector, or what it is beyond one of the server's, that is cut at a number."""
+    if place.kind not in VECTORS or place.is_factor:
+        return
+    centres = ["0", *(f"state.{name}" for name in reading.list_fields("server") if place.knows("state"))]
+    for centre in centres:
+        what = name_of(place) if centre == "0" else f"{name_of(place)} - {centre}"
+        for how, words in (("clip_norm", "clipped at the length"), ("clip_entries", "with entries clipped at")):
+            text = f"{how}({place.text} - {centre}, {SIZE}) + {centre}"
+            yield put(place, f"({text})", f"{what} {words} {SIZE}")
+
+
+def make_coarse(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A vector in fewer bits or digits; its signs alone."""
+    if place.kind not in VECTORS or place.is_factor:
+        return
+    for dtype, words in (("float16", "in half precision"), ("float32", "in single precision"), ("int64", "as whole numbers")):
+        yield put(place, f'in_precision({place.text}, "{dtype}")', f"{name_of(place)} {words}")
+    for digits in range(1, 6):
+        yield put(place, f"np.round({place.text}, {digits})", f"{name_of(place)} rounded to {digits} decimals")
+    yield put(place, f"np.sign({place.text})", f"the signs of {name_of(place)} in its place")
 
 
 def change_operation(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -127,6 +161,9 @@ def list_numbers(reading: RoundReading, place: PlaceInRound) -> Iterator[tuple[s
         yield "(key.round + 1)", "the number of the round after"
         yield "max(key.round - 1, 0)", "the number of the round before"
         yield "0", "the number of the first round in every round"
+        for k in range(2, 6):
+            yield f"(key.round % {k})", f"the number of the round begins anew every {k} rounds"
+            yield f"(key.round // {k})", f"the number of the round divided by {k}"
     if name.removeprefix("self.") in reading.numbers:
         for quantity in list_quantities(reading, place):
             if quantity.text != name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fedtheory.conformance.changes.change import RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import list_coins
 from fedtheory.conformance.changes.terms import list_quantities
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
@@ -21,6 +21,15 @@ def change_update(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
         yield put(place, f"{old} + {enclose(text)}", f"{name} added to what it was")
         yield put(place, f"{enclose(text)} - {old}", f"{name} less what it was")
         yield put(place, f"({old} + {enclose(text)}) / 2", f"{name} averaged with what it was")
+        yield put(place, f"(2 * {old} - {enclose(text)})", f"the change of {name} with the other sign")
+        if place.knows("key"):
+            for when, words in (
+                ("key.round > 0", "not updated in the first round"),
+                ("key.round == 0", "updated in the first round only"),
+                ("key.round % 2 == 0", "not updated in every second round"),
+                ("key.round % 2 == 1", "updated in every second round only, from the second on"),
+            ):
+                yield put(place, f"choose({when}, {text}, {old})", f"{name} {words}")
         for quantity in list_quantities(reading, place):
             for sign, done in (("*", "multiplied"), ("/", "divided")):
                 moved = f"{old} + ({enclose(text)} - {old}) {sign} {quantity.text}"
@@ -34,6 +43,19 @@ def change_update(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
             )
             yield put(place, f"choose({coin}, {text}, {old})", f"{name} updated only where {coin}")
             yield put(place, f"choose({coin}, {old}, {text})", f"{name} updated only where not {coin}")
+
+
+def change_update_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A variable that moves by a share of its own, or with momentum."""
+    for name in _fields_given_by(reading, place):
+        old, text = f"state.{name}", enclose(place.text)
+        if text == old:
+            continue
+        yield put(place, f"{old} + {NUMBER} * ({text} - {old})", f"the change of {name} multiplied by {NUMBER}")
+        if place.knows("key"):
+            for share, words in (("1", ""), (f"(1 - {NUMBER})", ", its change multiplied by 1 less that")):
+                pushed = f"notes.push({place.start}, {old}, {share} * ({text} - {old}), {NUMBER}, key)"
+                yield put(place, pushed, f"{name} moves with momentum {NUMBER}{words}")
 
 
 def _fields_given_by(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:

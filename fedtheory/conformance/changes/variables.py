@@ -11,11 +11,12 @@ from fedtheory.conformance.changes.terms import list_numbers
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading, pick
 
 
-def _list_vectors(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
-    """What may stand where a vector stands: the round's old variables, and what the function has made of them so far."""
+def list_vectors(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
+    """What may stand where a vector stands: the round's old variables and their means, and what the function has made of them so far."""
     if place.knows("state"):
         yield from (f"state.{name}" for name in reading.list_fields("server"))
         for name in reading.list_fields("all"):
+            yield f"average(state.{name})"
             if place.kind != "all" and place.knows("clients"):
                 yield f"gather(state.{name}, clients)"
             if place.kind != "active":
@@ -32,7 +33,7 @@ def put_other(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChang
     """Another vector in the place of one that is read, in every round or in those of a coin."""
     if place.kind not in VECTORS or not place.is_read:
         return
-    for text in dict.fromkeys(_list_vectors(reading, place)):
+    for text in dict.fromkeys(list_vectors(reading, place)):
         if text != place.text:
             for text_here, where in put_under_coins(reading, place, text):
                 yield put(place, text_here, f"{text} in place of {place.text}{where}")
@@ -41,12 +42,23 @@ def put_other(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChang
 def put_both(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """A vector that is read together with another: the middle, the sum, the difference, what lies as far beyond."""
     if place.kind in VECTORS and place.is_read:
-        for text in dict.fromkeys(_list_vectors(reading, place)):
+        for text in dict.fromkeys(list_vectors(reading, place)):
             if text != place.text:
                 yield put(place, f"(({place.text} + {text}) / 2)", f"half way from {place.text} to {text}")
                 yield put(place, f"({place.text} + {text})", f"{text} added to {place.text}")
                 yield put(place, f"({place.text} - {text})", f"{text} subtracted from {place.text}")
                 yield put(place, f"(2 * {place.text} - {text})", f"{place.text} extrapolated from {text}")
+
+
+def put_gradient(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """The clients' gradients at a vector in the place of a term of theirs."""
+    if place.kind not in ("active", "all") or place.is_factor or not place.knows("problem"):
+        return
+    if place.kind == "active" and not place.knows("clients"):
+        return
+    f = "problem.take(clients)" if place.kind == "active" else "problem"
+    for text in dict.fromkeys(list_vectors(reading, place)):
+        yield put(place, f"{f}.grad({text})", f"gradients at {text} in place of {name_of(place)}")
 
 
 def put_mean(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -115,7 +127,7 @@ def change_everywhere(reading: RoundReading, place: PlaceInRound) -> Iterator[Ro
     if place.kind == "number":
         changes += list_numbers(reading, place)
     elif place.kind in VECTORS:
-        changes += [(text, f"{text} in place of {place.text}") for text in dict.fromkeys(_list_vectors(reading, place))]
+        changes += [(text, f"{text} in place of {place.text}") for text in dict.fromkeys(list_vectors(reading, place))]
         changes += [(f"(0 * {place.text})", f"{place.text} left out"), (f"(-{place.text})", f"sign of {place.text}")]
         changes += [(f"(2 * {place.text})", f"{place.text} doubled")]
         if place.knows("key"):
