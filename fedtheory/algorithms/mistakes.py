@@ -84,7 +84,7 @@ def hold_gradients(f: Problem, start: Array) -> Any:
 
 
 #: ascents of SAM that go elsewhere, or are measured by another norm than the Euclidean one
-Ascent = Literal["not normalised", "descent", "largest entry", "sum of entries", "signs"]
+Ascent = Literal["not normalised", "descent", "largest entry", "sum of entries", "signs", "beside the first point"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,12 @@ class _OtherSam(SamSteps):
 
     ascent: Ascent = "descent"
 
+    def _perturbed(self, x: Array, u: Array, start: Array) -> Array:
+        return super()._perturbed(start if self.ascent == "beside the first point" else x, u, start)
+
     def _ascent(self, u: Array) -> Array:
+        if self.ascent == "beside the first point":
+            return super()._ascent(u)
         if self.ascent == "not normalised":
             return u
         if self.ascent == "descent":

@@ -120,6 +120,14 @@ def trimmed_mean(x: Array) -> Array:
     return average(kept[..., 1:-1, :] if x.shape[-2] > 2 else kept)
 
 
+def mean_one_by_one(x: Array, share: Any) -> Array:
+    """Return what becomes of the first client's vector when those of the others are mixed in, one after the other."""
+    found = x[..., :1, :]
+    for k in range(1, x.shape[-2]):
+        found = (1 - share) * found + share * x[..., k : k + 1, :]
+    return found
+
+
 def only_row(new: Array, old: Array, place: int) -> Array:
     """Return the old rows with one that is new."""
     found = np.broadcast_arrays(old, new)[0].copy()
@@ -283,6 +291,15 @@ class Memory:
         self._keep((place, "push"), key, before, velocity)
         return old + velocity
 
+    def by_own_rounds(self, local: Any, key: Key, problem: Problem, clients: Clients | None) -> Any:
+        """Return local work whose step size changes with the rounds that a client took part in."""
+        old = self._before("own rounds", key)
+        old = np.zeros((problem.n, 1)) if old is None else old
+        own = gather(old, clients)
+        self._keep("own rounds", key, old, scatter(old, clients, own + 1))
+        sizes = np.array([[step_size(local.lr, int(r), 0)] for r in own.ravel()])
+        return replace(local, lr=lambda r, q: sizes)
+
     def keep_velocity(
         self, local: Any, number: Any, sub: Any, start: Array, key: Key, problem: Problem, clients: Clients | None
     ) -> tuple[Array, None]:
@@ -338,6 +355,7 @@ WRONG_STEPS: dict[str, Any] = {
         leave_out,
         local_step,
         mean_of_path,
+        mean_one_by_one,
         median_of,
         next_clients,
         number_clients,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import list_coins
+from fedtheory.conformance.changes.updates import list_given
 from fedtheory.conformance.changes.variables import list_vectors
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
 
@@ -74,6 +75,19 @@ def change_sometimes(reading: RoundReading, place: PlaceInRound) -> Iterator[Rou
     for condition, when in list_conditions(reading, place):
         for text, words in alternatives:
             yield put(place, f"choose({condition}, {text}, {place.text})", f"{words} {when}")
+
+
+def put_new_sometimes(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A variable that gets, under a condition, what another one is after the round."""
+    if place.kind not in VECTORS:
+        return
+    for own in list_given(reading, place):
+        for condition, when in list_conditions(reading, place):
+            for name in reading.fields:
+                if name != own:
+                    text = f"choose({condition}, after.{name}, {place.text})"
+                    words = f"{name} of after the round in place of {own} {when}"
+                    yield RoundChange(words, (Edit(place.start, place.end, text),), ())
 
 
 def change_everywhere_sometimes(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

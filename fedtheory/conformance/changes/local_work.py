@@ -67,8 +67,12 @@ def _change_size(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCh
 def change_steps(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """Local steps by another rule, an ascent by another norm."""
     if place.kind == "solver" and isinstance(_solver(place), SamSteps):
-        for ascent in ("largest entry", "sum of entries", "signs"):
-            words = "the signs of the gradient as the ascent" if ascent == "signs" else f"ascent divided by the gradient's {ascent}"
+        for ascent, words in (
+            ("largest entry", "ascent divided by the gradient's largest entry"),
+            ("sum of entries", "ascent divided by the sum of the gradient's entries"),
+            ("signs", "the signs of the gradient as the ascent"),
+            ("beside the first point", "the perturbed gradient beside the round's first point"),
+        ):
             yield put(place, f'change_ascent({place.text}, "{ascent}")', words)
     if place.kind == "solver" and isinstance(_solver(place), GradientSteps):
         for rule in FIXED_RULES:
@@ -134,11 +138,12 @@ def _list_settings(solver: Any, path: str = "") -> Iterator[str]:
 
 def change_key(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """The step size and the draws of another round."""
-    if place.kind != "key" or place.text != "key":
+    if place.kind != "key":
         return
-    yield put(place, "in_round(key, key.round + 1)", "local steps of the size of the round after")
-    yield put(place, "in_round(key, key.round - 1)", "local steps of the size of the round before")
-    yield put(place, "in_round(key, 0)", "local steps of the size of the first round")
+    key = place.text
+    yield put(place, f"in_round({key}, {key}.round + 1)", "local steps of the size of the round after")
+    yield put(place, f"in_round({key}, {key}.round - 1)", "local steps of the size of the round before")
+    yield put(place, f"in_round({key}, 0)", "local steps of the size of the first round")
 
 
 def change_call(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -151,6 +156,9 @@ def change_call(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
     yield put(place, f"self.{solver}({held}, {start}, {key}, {memory})", "all local gradients at the first point")
     first = f"correct_first(self.{solver})({sub}, {start}, {key}, {memory})"
     yield put(place, first, "what local work adds to gradients in the first step only")
+    if place.knows("problem", "clients") and callable(getattr(getattr(reading.algorithm, solver), "lr", None)):
+        text = f"notes.by_own_rounds(self.{solver}, {key}, problem, clients)({sub}, {start}, {key}, {memory})"
+        yield put(place, text, "the step size changes with the rounds that a client took part in")
     if place.knows("problem", "clients"):
         text = f"notes.go_on(self.{solver}, {sub}, {start}, {key}, problem, clients)"
         yield put(place, text, "local work from where the client's last one ended")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fedtheory.conformance.changes.change import Edit, RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.reading import PlaceInRound, RoundReading, pick
 
 
@@ -53,6 +53,13 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
             yield put(
                 place, f"average_by(1 / {counts}, {of}{rest})", "clients weighed by the inverse of their local steps"
             )
+
+
+def change_average_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A mean that is made one by one, by a share of what is new."""
+    if place.called == "average":
+        of = place.parts[0]
+        yield put(place, f"mean_one_by_one({of}, {NUMBER})", f"the mean made one by one, with {NUMBER} of the next")
 
 
 def change_row(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

@@ -12,6 +12,7 @@ from fedtheory.conformance.changes.conditions import (
     change_number_sometimes,
     change_solver_sometimes,
     change_sometimes,
+    put_new_sometimes,
     scale_sometimes,
 )
 from fedtheory.conformance.changes.local_work import (
@@ -26,6 +27,7 @@ from fedtheory.conformance.changes.local_work import (
 from fedtheory.conformance.changes.rows import (
     change_absent,
     change_average,
+    change_average_by_number,
     change_clients,
     change_increment,
     change_problem,
@@ -38,6 +40,8 @@ from fedtheory.conformance.changes.terms import (
     clip,
     leave_step_out,
     make_coarse,
+    put_constant,
+    put_formula,
     scale_by_number,
     scale_by_one,
     scale_by_two,
@@ -45,6 +49,7 @@ from fedtheory.conformance.changes.terms import (
 from fedtheory.conformance.changes.updates import change_update, change_update_by_number, put_earlier
 from fedtheory.conformance.changes.variables import (
     change_everywhere,
+    change_one_use,
     put_both,
     put_gradient,
     put_mean,
@@ -80,10 +85,12 @@ RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
         change_everywhere,
         change_schedule,
         change_setting,
+        put_formula,
     ),
-    (put_earlier, change_increment, put_gradient, scale_by_two),
+    (change_one_use, put_earlier, change_increment, put_gradient, scale_by_two),
     (change_sometimes, change_everywhere_sometimes, change_number_sometimes, change_solver_sometimes, make_coarse),
-    (change_steps_by_number, change_update_by_number, scale_by_number),
+    (put_new_sometimes,),
+    (change_steps_by_number, change_update_by_number, change_average_by_number, put_constant, scale_by_number),
     (scale_sometimes, clip),
 )
 

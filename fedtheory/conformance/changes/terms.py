@@ -13,15 +13,17 @@ from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
 
 @dataclass(frozen=True)
 class RoundQuantity:
-    """A number that may be a factor: in words, and as text."""
+    """A number that may be a factor: in words, and as text; ``simple`` ones also in pairs."""
 
     words: str
     text: str
+    simple: bool = True
 
 
 def list_quantities(reading: RoundReading, place: PlaceInRound) -> list[RoundQuantity]:
     """Return what a term may be multiplied with or divided by where it stands."""
     found = [RoundQuantity(name, f"self.{name}") for name in reading.numbers]
+    found += [RoundQuantity(f"(1 {s} {name})", f"(1 {s} self.{name})", False) for name in reading.numbers for s in "+-"]
     if place.knows("problem"):
         found += [
             RoundQuantity("n", "problem.n"),
@@ -37,7 +39,7 @@ def list_quantities(reading: RoundReading, place: PlaceInRound) -> list[RoundQua
                 RoundQuantity("(m + 1)", f"({m} + 1)"),
             ]
     if place.knows("key"):
-        found += [RoundQuantity("the number of rounds so far", "(key.round + 1)")]
+        found += [RoundQuantity("the number of rounds so far", "(key.round + 1)", False)]
     for name in reading.solvers:
         solver = getattr(reading.algorithm, name)
         if hasattr(solver, "steps"):
@@ -177,6 +179,29 @@ def list_numbers(reading: RoundReading, place: PlaceInRound) -> Iterator[tuple[s
             yield f"({name} / {quantity.text})", f"{name} divided by {quantity.words}"
 
 
+def put_formula(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A number by another formula: another hyper-parameter, or what is often made of one."""
+    if place.kind != "number" or place.text == "key.round" or place.text.removeprefix("self.") in reading.numbers:
+        return
+    for name in reading.numbers:
+        p = f"self.{name}"
+        for text, words in (
+            (p, name),
+            (f"(1 - {p})", f"1 - {name}"),
+            (f"(1 / {p})", f"1/{name}"),
+            (f"{p}**0.5", f"{name}^(1/2)"),
+            (f"((1 - {p}) / (1 + {p}))", f"(1 - {name})/(1 + {name})"),
+            (f"((1 - {p}**0.5) / (1 + {p}**0.5))", f"(1 - {name}^(1/2))/(1 + {name}^(1/2))"),
+        ):
+            yield put(place, text, f"{words} in place of {name_of(place)}")
+
+
+def put_constant(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A number in the place of one that is worked out or asked for."""
+    if place.kind == "number":
+        yield put(place, NUMBER, f"{NUMBER} in place of {name_of(place)}")
+
+
 def change_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """Another hyper-parameter or quantity, 1 less it, 1, or the round before or after."""
     if place.kind == "number":
@@ -199,7 +224,8 @@ def scale_by_two(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCh
     if not _is_term(place):
         return
     text, name = enclose(place.text), name_of(place)
-    for one, other in itertools.combinations(list_quantities(reading, place), 2):
+    simple = [quantity for quantity in list_quantities(reading, place) if quantity.simple]
+    for one, other in itertools.combinations(simple, 2):
         ones, others = one.words, other.words
         yield put(place, f"{text} * {one.text} * {other.text}", f"{name} multiplied by {ones} and {others}")
         yield put(place, f"{text} / {one.text} / {other.text}", f"{name} divided by {ones} and {others}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fedtheory.conformance.changes.change import Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import put_under_coins
-from fedtheory.conformance.changes.terms import list_numbers
+from fedtheory.conformance.changes.terms import change_sign, list_numbers
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading, pick
 
 
@@ -97,6 +98,42 @@ def put_new(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]
             if name == own:
                 for other, old in _list_old(reading, place):
                     yield RoundChange(f"{words}, and {old.text} in place of {name_of(other)}", (edit, old), (old,))
+
+
+def change_one_use(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A variable of the function that is worked out in another way where it is used once, and as it should be elsewhere."""
+    if place.kind not in VECTORS or not isinstance(place.node, ast.Name):
+        return
+    values = [
+        node.value
+        for node in ast.walk(place.method)
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [place.text]
+    ]
+    uses = [other for other in reading.expressions if other.text == place.text and other.method is place.method]
+    if len(values) != 1 or len(uses) < 2:
+        return
+    whole = next((other for other in reading.expressions if _is_at(other.node, values[0])), None)
+    if whole is None or whole.start > place.start:
+        return
+    for inner in reading.expressions:
+        if not (whole.start <= inner.start and inner.end <= whole.end):
+            continue
+        for rule in (put_other, put_new, change_sign):
+            for change in rule(reading, inner):
+                if len(change.edits) == 1 and "notes." not in change.edits[0].text:
+                    yield _put_in(whole, place, change)
+
+
+def _is_at(node: ast.expr, other: ast.expr) -> bool:
+    return (node.lineno, node.col_offset, node.end_col_offset) == (other.lineno, other.col_offset, other.end_col_offset)
+
+
+def _put_in(whole: PlaceInRound, place: PlaceInRound, change: RoundChange) -> RoundChange:
+    """A change of the expression that a variable is given, made where it is used."""
+    (inner,) = change.edits
+    text = whole.text[: inner.start - whole.start] + inner.text + whole.text[inner.end - whole.start :]
+    edit = Edit(place.start, place.end, f"({text})")
+    return replace(change, words=f"{change.words}, in one use of {place.text}", edits=(edit,))
 
 
 def _list_old(reading: RoundReading, changed: PlaceInRound) -> Iterator[tuple[PlaceInRound, Edit]]:
