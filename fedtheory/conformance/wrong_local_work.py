@@ -69,6 +69,13 @@ def _clip(v: Array, longest: Any) -> Array:
     return v * np.minimum(1, longest / _length(v))
 
 
+def _pulled(step: LocalStep, where: Any) -> Array:
+    """How far a step without the penalty moves that is followed, where it is, by a proximal step of it."""
+    move = step.lr * (step.gradient + (0 if step.sub.a is None else step.sub.a))
+    weight = step.lr * step.sub.rho
+    return move + where * weight / (1 + weight) * (step.x - move - step.sub.z)
+
+
 def _sized(share: Callable[[LocalStep, Any], Any]) -> StepRule:
     """The step multiplied by a share."""
     return lambda step, c: (share(step, c) * step.lr * step.direction, None)
@@ -107,6 +114,18 @@ FIXED_RULES: dict[str, StepRule] = {
         lambda step, c: add_norm(step.sub.f, step.sub.rho, step.sub.z).grad(step.x) + (0 if step.sub.a is None else step.sub.a)
     ),
 }
+FIXED_RULES |= {
+    "local gradients of one step before": lambda step, c: (
+        step.lr * ((step.gradient if step.kept is None else step.kept) + step.added),
+        step.gradient,
+    ),
+    "local gradients extrapolated from the step before": lambda step, c: (
+        step.lr * (2 * step.gradient - (step.gradient if step.kept is None else step.kept) + step.added),
+        step.gradient,
+    ),
+    "the local penalty as a proximal step after every local step": lambda step, c: (_pulled(step, 1), None),
+    "the local penalty as one proximal step after local work": lambda step, c: (_pulled(step, step.is_last), None),
+}
 FIXED_RULES["the centre of the local penalty is the point of one step before"] = lambda step, c: (
     step.lr * (step.direction + step.sub.rho * (step.sub.z - (step.x if step.kept is None else step.kept))),
     step.x,
@@ -137,6 +156,8 @@ RULES_WITH_A_SIZE: dict[str, StepRule] = {
     "local step q + 1 multiplied by c^q": _sized(lambda step, c: c**step.q),
     "local gradients clipped at c": _along(lambda step, c: _clip(step.gradient, c) + step.added),
     "local directions clipped at c": _along(lambda step, c: _clip(step.direction, c)),
+    "entries of local gradients clipped at c": _along(lambda step, c: np.clip(step.gradient, -c, c) + step.added),
+    "entries of local directions clipped at c": _along(lambda step, c: np.clip(step.direction, -c, c)),
 }
 #: all rules
 STEP_RULES = FIXED_RULES | RULES_WITH_A_NUMBER | RULES_WITH_A_SIZE

@@ -104,6 +104,12 @@ def with_setting(local: Any, path: str, change: Callable[[Any], Any]) -> Any:
     return replace(local, **{name: with_setting(value, rest, change) if rest else change(value)})
 
 
+def sum_steps(local: Any, problem: Problem, clients: Clients | None) -> Any:
+    """Return the local steps of all clients that take part together."""
+    steps = np.broadcast_to(to_numpy(local.steps), (problem.n,)) if is_array(local.steps) else np.full(problem.n, local.steps)
+    return int(np.sum(steps if clients is None else steps[clients.index]))
+
+
 def fewest_steps(local: Any) -> int:
     """Return the smallest number of local steps."""
     return int(np.min(to_numpy(local.steps))) if is_array(local.steps) else int(local.steps)
@@ -164,6 +170,11 @@ def clip_norm(v: Array, longest: Any) -> Array:
     """Return every row shortened to a length where it is longer."""
     length = np.sqrt(squared_norm(v))[..., None]
     return v * np.minimum(1, longest / np.maximum(length, 1e-300))
+
+
+def to_length_one(v: Array) -> Array:
+    """Return every row divided by its norm."""
+    return v / np.maximum(np.sqrt(squared_norm(v))[..., None], 1e-300)
 
 
 def clip_entries(v: Array, largest: Any) -> Array:
@@ -265,6 +276,12 @@ class Memory:
         self._keep((place, "earlier"), key, value if old is None else old, value)
         return value if old is None else old
 
+    def before(self, state: Any, key: Key) -> Any:
+        """Return the state before the round before; itself in the first."""
+        old = self._before("state", key)
+        self._keep("state", key, state if old is None else old, state)
+        return state if old is None else old
+
     def total(self, place: int, value: Array, key: Key) -> Array:
         """Return the sum of a value over the rounds so far."""
         old = self._before((place, "total"), key)
@@ -364,7 +381,9 @@ WRONG_STEPS: dict[str, Any] = {
         of_one,
         only_row,
         steps_of,
+        sum_steps,
         take_one,
+        to_length_one,
         trimmed_mean,
         with_schedule,
         with_setting,

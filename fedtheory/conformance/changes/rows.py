@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.reading import PlaceInRound, RoundReading, pick
@@ -53,6 +54,24 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
             yield put(
                 place, f"average_by(1 / {counts}, {of}{rest})", "clients weighed by the inverse of their local steps"
             )
+
+
+def change_part_of_average(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Of a mean of a sum, another mean of one of its terms."""
+    if place.called != "average":
+        return
+    of, *who = place.node.args  # type: ignore[attr-defined]
+    if not isinstance(of, ast.BinOp) or not isinstance(of.op, ast.Add | ast.Sub):
+        return
+    sign, rest = "+" if isinstance(of.op, ast.Add) else "-", "".join(f", {ast.unparse(one)}" for one in who)
+    for term, is_first in ((of.left, True), (of.right, False)):
+        other = f"average({ast.unparse(of.right if is_first else of.left)}{rest})"
+        node = ast.copy_location(ast.Call(ast.Name("average", ast.Load()), [term, *who], []), place.node)
+        alone = replace(place, node=node, text=ast.unparse(node))
+        for change in change_average(reading, alone):
+            (edit,) = change.edits
+            text = f"(({edit.text}) {sign} {other})" if is_first else f"({other} {sign} ({edit.text}))"
+            yield put(place, text, f"{change.words}, of {ast.unparse(term)}")
 
 
 def change_average_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

@@ -30,6 +30,7 @@ from fedtheory.conformance.changes.rows import (
     change_average_by_number,
     change_clients,
     change_increment,
+    change_part_of_average,
     change_problem,
     change_row,
 )
@@ -42,6 +43,7 @@ from fedtheory.conformance.changes.terms import (
     make_coarse,
     put_constant,
     put_formula,
+    raise_number,
     scale_by_number,
     scale_by_one,
     scale_by_two,
@@ -50,12 +52,14 @@ from fedtheory.conformance.changes.updates import change_update, change_update_b
 from fedtheory.conformance.changes.variables import (
     change_everywhere,
     change_one_use,
+    mix_by_number,
     put_both,
     put_gradient,
     put_mean,
     put_new,
     put_old,
     put_other,
+    put_state_before,
 )
 from fedtheory.conformance.reading import PlaceInRound, RoundReading
 
@@ -83,16 +87,23 @@ RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
         put_new,
         change_clients,
         change_everywhere,
+        change_part_of_average,
         change_schedule,
         change_setting,
         put_formula,
+        raise_number,
+        put_state_before,
     ),
     (change_one_use, put_earlier, change_increment, put_gradient, scale_by_two),
     (change_sometimes, change_everywhere_sometimes, change_number_sometimes, change_solver_sometimes, make_coarse),
     (put_new_sometimes,),
     (change_steps_by_number, change_update_by_number, change_average_by_number, put_constant, scale_by_number),
-    (scale_sometimes, clip),
+    (scale_sometimes, clip, mix_by_number),
 )
+
+
+#: the numbers of the groups in which people err most, from which two changes are taken where one is not enough
+LIKELY_GROUPS = (0, 1)
 
 
 def list_round_changes(reading: RoundReading) -> Iterator[tuple[RoundChange, ...]]:

@@ -51,6 +51,9 @@ def list_quantities(reading: RoundReading, place: PlaceInRound) -> list[RoundQua
                     RoundQuantity("(K - 1)", f"({count} - 1)"),
                     RoundQuantity("(K + 1)", f"({count} + 1)"),
                 ]
+            if place.knows("problem"):
+                all_steps = f"sum_steps(self.{name}, problem, {whose[0] if whose else 'None'})"
+                found.append(RoundQuantity("the local steps of all", all_steps, False))
         if hasattr(solver, "lr"):
             found += [RoundQuantity("lr", f"local_step(self.{name}, key)")] * place.knows("key")
             found.append(RoundQuantity("the first round's lr", f"first_local_step(self.{name})"))
@@ -103,7 +106,11 @@ def make_coarse(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
         yield put(place, f'in_precision({place.text}, "{dtype}")', f"{name_of(place)} {words}")
     for digits in range(1, 6):
         yield put(place, f"np.round({place.text}, {digits})", f"{name_of(place)} rounded to {digits} decimals")
-    yield put(place, f"np.sign({place.text})", f"the signs of {name_of(place)} in its place")
+    for centre in ["", *(f"state.{name}" for name in reading.list_fields("server") if place.knows("state"))]:
+        whole, before = (f"({place.text} - {centre})", f"{centre} + ") if centre else (place.text, "")
+        what = f"{name_of(place)} - {centre}" if centre else name_of(place)
+        yield put(place, f"({before}np.sign({whole}))", f"the signs of {what} in its place")
+        yield put(place, f"({before}to_length_one({whole}))", f"{what} divided by its norm")
 
 
 def change_operation(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -183,10 +190,11 @@ def put_formula(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
     """A number by another formula: another hyper-parameter, or what is often made of one."""
     if place.kind != "number" or place.text == "key.round" or place.text.removeprefix("self.") in reading.numbers:
         return
+    for quantity in list_quantities(reading, place):
+        yield put(place, quantity.text, f"{quantity.words} in place of {name_of(place)}")
     for name in reading.numbers:
         p = f"self.{name}"
         for text, words in (
-            (p, name),
             (f"(1 - {p})", f"1 - {name}"),
             (f"(1 / {p})", f"1/{name}"),
             (f"{p}**0.5", f"{name}^(1/2)"),
@@ -194,6 +202,17 @@ def put_formula(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
             (f"((1 - {p}**0.5) / (1 + {p}**0.5))", f"(1 - {name}^(1/2))/(1 + {name}^(1/2))"),
         ):
             yield put(place, text, f"{words} in place of {name_of(place)}")
+
+
+def raise_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A power of a number, the number of rounds so far among them."""
+    if place.kind != "number" or place.text == "key.round":
+        return
+    text, name = enclose(place.text), name_of(place)
+    powers = [("2", "squared"), ("0.5", "under a root")]
+    powers += [("(key.round + 1)", "to the power of the number of rounds so far")] * place.knows("key")
+    for power, words in powers:
+        yield put(place, f"{text}**{power}", f"{name} {words}")
 
 
 def put_constant(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

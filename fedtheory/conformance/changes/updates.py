@@ -85,3 +85,7 @@ def put_earlier(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
         ("mean", "averaged over the rounds"),
     ):
         yield put(place, f"notes.{what}({place.start}, {place.text}, key)", f"{name_of(place)} {words}")
+    twice = f"notes.earlier({-place.start - 1}, notes.earlier({place.start}, {place.text}, key), key)"
+    yield put(place, twice, f"{name_of(place)} of two rounds before")
+    text = f"(({place.text}) + notes.earlier({place.start}, {place.text}, key)) / 2"
+    yield put(place, f"({text})", f"{name_of(place)} averaged with that of the round before")

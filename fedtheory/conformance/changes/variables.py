@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import copy
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fedtheory.conformance.changes.change import Edit, RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import put_under_coins
 from fedtheory.conformance.changes.terms import change_sign, list_numbers
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading, pick
@@ -122,6 +124,45 @@ def change_one_use(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
             for change in rule(reading, inner):
                 if len(change.edits) == 1 and "notes." not in change.edits[0].text:
                     yield _put_in(whole, place, change)
+
+
+def put_state_before(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A term made of the variables as they were a round earlier, of the clients that take part now."""
+    if place.kind not in VECTORS or not place.knows("state", "key") or "notes." in place.text:
+        return
+    text = _in_variables(place)
+    if text is not None and "state." in text:
+        old = re.sub(r"\bstate\.", "notes.before(state, key).", text)
+        yield put(place, f"({old})", f"{name_of(place)} of the variables of a round earlier")
+
+
+def _in_variables(place: PlaceInRound) -> str | None:
+    """An expression with the names of its function worked out; None where local work is among them."""
+    values = {
+        node.targets[0].id: node.value
+        for node in ast.walk(place.method)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    }
+
+    class WorkedOut(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.AST:
+            return self.visit(copy.deepcopy(values.pop(name.id))) if name.id in values else name  # type: ignore[no-any-return]
+
+    text = ast.unparse(WorkedOut().visit(copy.deepcopy(place.node)))
+    made = {target.id for node in ast.walk(place.method) if isinstance(node, ast.Tuple) for target in node.elts if isinstance(target, ast.Name)}
+    return None if made & {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} else text
+
+
+def mix_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A vector that is read, moved by a number of times its way from another, or from what it was a round earlier."""
+    if place.kind not in VECTORS or not place.is_read:
+        return
+    others = [(text, text) for text in dict.fromkeys(list_vectors(reading, place)) if text != place.text]
+    if place.knows("key"):
+        others.append((f"notes.earlier({place.start}, {place.text}, key)", "what it was the round before"))
+    for text, words in others:
+        moved = f"({place.text} + {NUMBER} * ({place.text} - {text}))"
+        yield put(place, moved, f"{place.text} moved by {NUMBER} of its way from {words}")
 
 
 def _is_at(node: ast.expr, other: ast.expr) -> bool:
