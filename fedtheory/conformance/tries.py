@@ -64,7 +64,9 @@ def judge_together(
         edits.append(Edit(edit.start, edit.end, f"alternatives({choices})"))
     try:
         found = judge(base.build(RoundChange("", tuple(edits))), len(changes))
-    except Exception:  # changed code may fail in any way, and a number that is many may be none where one number is asked for
+    except (
+        Exception
+    ):  # changed code may fail in any way, and a number that is many may be none where one number is asked for
         return [], list(changes)
     run = [(change, found[k]) for k, change in enumerate(changes) if k not in many.failed | many.misshapen]
     return run, [change for k, change in enumerate(changes) if k in many.misshapen]

@@ -24,7 +24,8 @@ from fedtheory.local.subproblem import Subproblem
 class LocalStep:
     """What a rule sees of a local step.
 
-    ``q``: its number from 0; ``steps``: K, a number or a column; ``lr``: its size; ``start``: where the round began; ``kept``: what the last step left.
+    ``q``: its number from 0; ``steps``: K, a number or a column; ``lr``: its size; ``start``: where the round began;
+    ``kept``: what the last step left.
     """
 
     sub: Subproblem
@@ -69,6 +70,19 @@ def _clip(v: Array, longest: Any) -> Array:
     return v * np.minimum(1, longest / _length(v))
 
 
+def _is_one(step: LocalStep, place: int) -> Any:
+    """Whether a coordinate is the one at a place."""
+    d = step.x.shape[-1]
+    return np.arange(d) == place % d
+
+
+def _is_odd(step: LocalStep) -> Any:
+    """Whether a client's number is odd, as a column of numbers."""
+    clients = step.sub.clients
+    numbers = np.arange(step.gradient.shape[-2]) if clients is None else clients.index
+    return (numbers % 2)[:, None] * 1.0
+
+
 def _pulled(step: LocalStep, where: Any) -> Array:
     """How far a step without the penalty moves that is followed, where it is, by a proximal step of it."""
     move = step.lr * (step.gradient + (0 if step.sub.a is None else step.sub.a))
@@ -91,7 +105,9 @@ def _in_step(where: Callable[[LocalStep], Any]) -> StepRule:
     return _along(lambda step, c: step.gradient + (1 + where(step) * (c - 1)) * step.added)
 
 
-def _with_velocity(push: Callable[[Any, Array, Any], Array], move: Callable[[Array, LocalStep, Any], Array]) -> StepRule:
+def _with_velocity(
+    push: Callable[[Any, Array, Any], Array], move: Callable[[Array, LocalStep, Any], Array]
+) -> StepRule:
     """Steps along a velocity, which every step pushes."""
 
     def rule(step: LocalStep, c: Any) -> tuple[Array, Array]:
@@ -106,15 +122,31 @@ FIXED_RULES: dict[str, StepRule] = {
     "local step q + 1 of size lr/(q + 1)": _sized(lambda step, c: 1 / (step.q + 1)),
     "local step q + 1 of size lr/(q + 1)^(1/2)": _sized(lambda step, c: (step.q + 1) ** -0.5),
     "local step q + 1 of size lr (K - q)/K": _sized(lambda step, c: np.maximum(1 - step.q / to_numpy(step.steps), 0)),
-    "local gradients divided by their norms": _along(lambda step, c: step.gradient / _length(step.gradient) + step.added),
+    "local gradients divided by their norms": _along(
+        lambda step, c: step.gradient / _length(step.gradient) + step.added
+    ),
     "local directions divided by their norms": _along(lambda step, c: step.direction / _length(step.direction)),
     "signs of local gradients in their place": _along(lambda step, c: np.sign(step.gradient) + step.added),
     "signs of local directions in their place": _along(lambda step, c: np.sign(step.direction)),
     "the norm of the local penalty not squared": _along(
-        lambda step, c: add_norm(step.sub.f, step.sub.rho, step.sub.z).grad(step.x) + (0 if step.sub.a is None else step.sub.a)
+        lambda step, c: (
+            add_norm(step.sub.f, step.sub.rho, step.sub.z).grad(step.x) + (0 if step.sub.a is None else step.sub.a)
+        )
     ),
 }
 FIXED_RULES |= {
+    "nothing added to local gradients in the first coordinate": _along(
+        lambda step, c: step.gradient + ~_is_one(step, 0) * step.added
+    ),
+    "nothing added to local gradients in the last coordinate": _along(
+        lambda step, c: step.gradient + ~_is_one(step, -1) * step.added
+    ),
+    "something added to local gradients in the first coordinate only": _along(
+        lambda step, c: step.gradient + _is_one(step, 0) * step.added
+    ),
+    "something added to local gradients in the last coordinate only": _along(
+        lambda step, c: step.gradient + _is_one(step, -1) * step.added
+    ),
     "local gradients of one step before": lambda step, c: (
         step.lr * ((step.gradient if step.kept is None else step.kept) + step.added),
         step.gradient,
@@ -134,12 +166,22 @@ FIXED_RULES["the centre of the local penalty is the point of one step before"] =
 RULES_WITH_A_NUMBER: dict[str, StepRule] = {
     "the first local step multiplied by c": _sized(lambda step, c: c if step.q == 0 else 1),
     "the last local step multiplied by c": _sized(lambda step, c: 1 + step.is_last * (c - 1)),
+    "every second local step multiplied by c": _sized(lambda step, c: c if step.q % 2 else 1),
+    "local steps of clients with odd numbers multiplied by c": _sized(lambda step, c: 1 + _is_odd(step) * (c - 1)),
+    "local steps of clients with even numbers multiplied by c": _sized(lambda step, c: c + _is_odd(step) * (1 - c)),
+    "what local work adds to gradients multiplied by c in every second step": _in_step(lambda step: float(step.q % 2)),
+    "what local work adds to gradients multiplied by c for clients with odd numbers": _in_step(_is_odd),
+    "what local work adds to gradients multiplied by c for clients with even numbers": _in_step(
+        lambda step: 1 - _is_odd(step)
+    ),
     "what local work adds to gradients multiplied by c in the first step": _in_step(lambda step: float(step.q == 0)),
     "what local work adds to gradients multiplied by c after the first step": _in_step(lambda step: float(step.q > 0)),
     "what local work adds to gradients multiplied by c in the last step": _in_step(lambda step: step.is_last),
     "weight decay c in local steps": _along(lambda step, c: step.direction + c * step.x),
     "models multiplied by 1 - c in every local step": lambda step, c: (step.lr * step.direction + c * step.x, None),
-    "a local pull c (x - x^r) to where the round began": _along(lambda step, c: step.direction + c * (step.x - step.start)),
+    "a local pull c (x - x^r) to where the round began": _along(
+        lambda step, c: step.direction + c * (step.x - step.start)
+    ),
     "local momentum c": _with_velocity(lambda v, step, c: c * v + step.direction, lambda v, step, c: v),
     "local momentum c of gradients": _with_velocity(
         lambda v, step, c: c * v + step.gradient, lambda v, step, c: v + step.added

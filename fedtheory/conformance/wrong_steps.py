@@ -11,7 +11,19 @@ import numpy as np
 
 from fedtheory.algorithms.changed_gradients import restrict_gradients
 from fedtheory.conformance.wrong_local_work import OtherSteps
-from fedtheory.core.arrays import Array, average, choose, gather, is_array, like, scatter, spread, squared_norm, take, to_numpy
+from fedtheory.core.arrays import (
+    Array,
+    average,
+    choose,
+    gather,
+    is_array,
+    like,
+    scatter,
+    spread,
+    squared_norm,
+    take,
+    to_numpy,
+)
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -45,6 +57,11 @@ def average_by(weights: Any, x: Array, clients: Clients | None = None) -> Array:
         return average(x, clients)
     column = like(weights, x)
     return average(column * x, clients) / average(column, clients)
+
+
+def average_by_length(x: Array, centre: Any, power: int, clients: Clients | None = None) -> Array:
+    """Return the average with a power of the distances from a centre as weights."""
+    return average_by(np.sqrt(squared_norm(x - centre))[..., None] ** power, x, clients)
 
 
 def of_neighbour(x: Array, shift: int) -> Array:
@@ -104,9 +121,21 @@ def with_setting(local: Any, path: str, change: Callable[[Any], Any]) -> Any:
     return replace(local, **{name: with_setting(value, rest, change) if rest else change(value)})
 
 
+def with_steps_where(
+    local: Any, problem: Problem, condition: Callable[[Any], Any], change: Callable[[Any], Any]
+) -> Any:
+    """Return the same local work with other numbers of steps for some clients, by their numbers."""
+    steps = np.broadcast_to(to_numpy(local.steps), (problem.n,))
+    return replace(local, steps=np.where(condition(np.arange(problem.n)), change(steps), steps))
+
+
 def sum_steps(local: Any, problem: Problem, clients: Clients | None) -> Any:
     """Return the local steps of all clients that take part together."""
-    steps = np.broadcast_to(to_numpy(local.steps), (problem.n,)) if is_array(local.steps) else np.full(problem.n, local.steps)
+    steps = (
+        np.broadcast_to(to_numpy(local.steps), (problem.n,))
+        if is_array(local.steps)
+        else np.full(problem.n, local.steps)
+    )
     return int(np.sum(steps if clients is None else steps[clients.index]))
 
 
@@ -282,6 +311,13 @@ class Memory:
         self._keep("state", key, state if old is None else old, state)
         return state if old is None else old
 
+    def first(self, place: int, value: Array, key: Key) -> Array:
+        """Return what a value was in the first round."""
+        old = self._before((place, "first"), key)
+        found = value if old is None else old
+        self._keep((place, "first"), key, found, found)
+        return found
+
     def total(self, place: int, value: Array, key: Key) -> Array:
         """Return the sum of a value over the rounds so far."""
         old = self._before((place, "total"), key)
@@ -352,6 +388,7 @@ WRONG_STEPS: dict[str, Any] = {
     for f in (
         absent_clients,
         average_by,
+        average_by_length,
         choose,
         clip_entries,
         clip_norm,
@@ -389,5 +426,6 @@ WRONG_STEPS: dict[str, Any] = {
         with_setting,
         with_step,
         with_steps,
+        with_steps_where,
     )
 } | {"other_steps": OtherSteps, "restrict_gradients": restrict_gradients}

@@ -290,7 +290,9 @@ class WeightCountsRounds(DualAveragingLoop):
 
 
 PLANTED = (
-    Planted("fedavg", "the mean of the last round counts as well", CountsTheLastRound, r"round before|averaged|half way"),
+    Planted(
+        "fedavg", "the mean of the last round counts as well", CountsTheLastRound, r"round before|averaged|half way"
+    ),
     Planted("fedavg", "entries of gradients are clipped", ClipsGradientEntries, r"clipped at.*0\.2"),
     Planted("fedprox", "one pull after local work", PullsOnceAtTheEnd, r"x_i|pull"),
     Planted("fedprox", "local work from the own model", StartsAtOwnModel, r"last one ended"),
@@ -299,7 +301,9 @@ PLANTED = (
     Planted("feddyn", "the mean of all last models", MeanOfLastModels, r"last had|x_i"),
     Planted("fedadmm", "an over-relaxed dual", OverRelaxedDual, r"x_i|1\.5|0\.5"),
     Planted("fedpd", "the mean of what came late", AveragesWhatCameLate, r"of the round before"),
-    Planted("a-fedpd", "half a dual step for absent clients", HalfADualForTheAbsent, r"halved.*absent|absent.*halved|0\.5"),
+    Planted(
+        "a-fedpd", "half a dual step for absent clients", HalfADualForTheAbsent, r"halved.*absent|absent.*halved|0\.5"
+    ),
     Planted("scaffnew", "controls by the old model", ControlByTheOldModel, r"state\.x_i"),
     Planted("dualfl", "inertia of two rounds", InertiaFromTwoRoundsAgo, r"state\.z_i of the round before"),
     Planted("fedcm", "the past fades", PastFades, r"direction|rounds"),

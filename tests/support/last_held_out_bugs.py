@@ -1,4 +1,4 @@
-"""Twenty bugs in seventeen methods, written after the search knew conditions, and looked at once. `tests/conformance/test_search.py` says which it names."""
+"""Twenty bugs in seventeen methods, written after the search knew conditions, and looked at once."""
 
 from __future__ import annotations
 
@@ -202,7 +202,9 @@ class WholeGradientOfAll(FedDaneLoop):
         rho, x = self.s.rho, self.x
         here = np.stack([g(x) for g in self.t.gradients])
         whole = here.mean(axis=0)
-        self.x = np.mean([self.descend(i, x, lambda y, i=i: whole - here[i] + rho * (y - x)) for i in asked.active], axis=0)
+        self.x = np.mean(
+            [self.descend(i, x, lambda y, i=i: whole - here[i] + rho * (y - x)) for i in asked.active], axis=0
+        )
         return self.state()
 
 
@@ -281,7 +283,9 @@ PLANTED = (
     Planted("fedcm", "the direction averaged", DirectionIsAnAverage, r"direction.*0\.1"),
     Planted("fedsam", "ascent from the round's first point", AscentFromTheServer, r"first point|began|start"),
     Planted("fedlin", "the whole gradient of before", WholeGradientOfBefore, r"of the round before"),
-    Planted("feddane", "the whole gradient of all", WholeGradientOfAll, r"all instead of active|problem\.grad|all clients"),
+    Planted(
+        "feddane", "the whole gradient of all", WholeGradientOfAll, r"all instead of active|problem\.grad|all clients"
+    ),
     Planted("vrl-sgd", "corrections by the old model", DeltasByTheOldModel, r"state\.x|before the round"),
     Planted("ditto", "personal steps do not decay", PersonalStepsDoNotDecay, r"first round"),
     Planted("fedsplit", "z moves from itself", MovesToOwnCentre, r"z_i"),

@@ -1,7 +1,4 @@
-"""Twenty bugs in fourteen methods that the search was not made with: written after its rules were extended to local work and free numbers, and looked at once.
-
-Each means to be a mistake that people make. How many of them it names is told in `tests/conformance/test_search.py` and docs/conformance.md.
-"""
+"""Twenty bugs in fourteen methods, written after the search knew local work and free numbers, and looked at once."""
 
 from __future__ import annotations
 

@@ -24,6 +24,15 @@ ROUNDS: tuple[tuple[str, str], ...] = (
 )
 
 
+#: clients for which something may be other than for the rest, by their numbers i from 0
+_BY_NUMBER: tuple[tuple[str, str], ...] = (
+    ("i % 2 == 1", "for clients with odd numbers"),
+    ("i % 2 == 0", "for clients with even numbers"),
+    ("i == 0", "for client 0"),
+    ("i == problem.n - 1", "for the client with the last number"),
+)
+
+
 def list_conditions(reading: RoundReading, place: PlaceInRound) -> Iterator[tuple[str, str]]:
     """Conditions on a vector where it stands, as text, and in words."""
     if place.knows("key"):
@@ -37,11 +46,8 @@ def list_conditions(reading: RoundReading, place: PlaceInRound) -> Iterator[tupl
     if not place.knows("problem"):
         return
     who = "clients" if place.knows("clients") and place.kind != "all" else "None"
-    number = f"number_clients(problem, {who})"
-    yield f"{number} % 2 == 1", "for clients with odd numbers"
-    yield f"{number} % 2 == 0", "for clients with even numbers"
-    yield f"{number} == 0", "for client 0"
-    yield f"{number} == problem.n - 1", "for the client with the last number"
+    for condition, when in _BY_NUMBER:
+        yield condition.replace("i", f"number_clients(problem, {who})", 1), when
     if place.kind == "all" and place.knows("clients"):
         yield "is_active(problem, clients)", "for active clients"
         yield "~is_active(problem, clients)", "for absent clients"
@@ -59,6 +65,7 @@ def _list_alternatives(reading: RoundReading, place: PlaceInRound) -> Iterator[t
     yield f"{text} / 2", f"{name} halved"
     if place.knows("key"):
         yield f"notes.earlier({place.start}, {place.text}, key)", f"{name} of the round before"
+        yield f"notes.first({place.start}, {place.text}, key)", f"{name} of the first round"
     if place.kind in ("active", "all"):
         clients = "clients" if place.kind == "active" and place.knows("clients") else "None"
         yield f"(0 * {text} + average({place.text}, {clients}))", f"the mean over clients in place of their own {name}"
@@ -119,7 +126,19 @@ def change_solver_sometimes(reading: RoundReading, place: PlaceInRound) -> Itera
         return
     for condition, when in ROUNDS:
         for steps, words in (("1", "one local step"), (f"2 * {place.text}.steps", "twice as many local steps")):
-            yield put(place, f"({place.text} if not {condition} else with_steps({place.text}, {steps}))", f"{words} {when}")
+            yield put(
+                place, f"({place.text} if not {condition} else with_steps({place.text}, {steps}))", f"{words} {when}"
+            )
+
+
+def change_solver_of_some(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """One local step, or twice as many, for some of the clients."""
+    if place.kind != "solver" or not place.knows("problem") or not hasattr(next(iter(place.values.values())), "steps"):
+        return
+    for condition, when in _BY_NUMBER:
+        for other, words in (("1", "one local step"), ("2 * k", "twice as many local steps")):
+            text = f"with_steps_where({place.text}, problem, lambda i: {condition}, lambda k: {other})"
+            yield put(place, text, f"{words} {when}")
 
 
 def scale_sometimes(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

@@ -47,6 +47,11 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
         f"average_by(number_rows({of}, {who[0] if who else None}), {of}{rest})",
         "clients weighed by their numbers from 1",
     )
+    centres = ["0", *(f"state.{name}" for name in reading.list_fields("server") if place.knows("state"))]
+    for centre in centres:
+        for power, words in ((1, "the length"), (-1, "the inverse of the length")):
+            what = f"{name_of(place)}: clients weighed by {words} of {of}" + (f" - {centre}" if centre != "0" else "")
+            yield put(place, f"average_by_length({of}, {centre}, {power}{rest})", what)
     for name in reading.solvers:
         if hasattr(getattr(reading.algorithm, name), "steps"):
             counts = f"count_local_steps(self.{name}, {'clients' if active and clients else 'None'})"

@@ -10,6 +10,7 @@ from fedtheory.conformance.changes.coins import use_in_turn
 from fedtheory.conformance.changes.conditions import (
     change_everywhere_sometimes,
     change_number_sometimes,
+    change_solver_of_some,
     change_solver_sometimes,
     change_sometimes,
     put_new_sometimes,
@@ -60,6 +61,7 @@ from fedtheory.conformance.changes.variables import (
     put_old,
     put_other,
     put_state_before,
+    scale_everywhere,
 )
 from fedtheory.conformance.reading import PlaceInRound, RoundReading
 
@@ -95,10 +97,17 @@ RULE_GROUPS: tuple[tuple[ChangeRule, ...], ...] = (
         put_state_before,
     ),
     (change_one_use, put_earlier, change_increment, put_gradient, scale_by_two),
-    (change_sometimes, change_everywhere_sometimes, change_number_sometimes, change_solver_sometimes, make_coarse),
+    (
+        change_sometimes,
+        change_everywhere_sometimes,
+        change_number_sometimes,
+        change_solver_sometimes,
+        change_solver_of_some,
+        make_coarse,
+    ),
     (put_new_sometimes,),
     (change_steps_by_number, change_update_by_number, change_average_by_number, put_constant, scale_by_number),
-    (scale_sometimes, clip, mix_by_number),
+    (scale_everywhere, scale_sometimes, clip, mix_by_number),
 )
 
 

@@ -88,7 +88,7 @@ def scale_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[Roun
 
 def clip(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """A vector, or what it is beyond one of the server's, that is cut at a number."""
-    if place.kind not in VECTORS or place.is_factor:
+    if place.kind not in VECTORS:
         return
     centres = ["0", *(f"state.{name}" for name in reading.list_fields("server") if place.knows("state"))]
     for centre in centres:
@@ -99,10 +99,14 @@ def clip(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
 
 
 def make_coarse(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
-    """A vector in fewer bits or digits; its signs alone."""
-    if place.kind not in VECTORS or place.is_factor:
+    """A vector in fewer bits or digits; its signs or its direction alone."""
+    if place.kind not in VECTORS:
         return
-    for dtype, words in (("float16", "in half precision"), ("float32", "in single precision"), ("int64", "as whole numbers")):
+    for dtype, words in (
+        ("float16", "in half precision"),
+        ("float32", "in single precision"),
+        ("int64", "as whole numbers"),
+    ):
         yield put(place, f'in_precision({place.text}, "{dtype}")', f"{name_of(place)} {words}")
     for digits in range(1, 6):
         yield put(place, f"np.round({place.text}, {digits})", f"{name_of(place)} rounded to {digits} decimals")

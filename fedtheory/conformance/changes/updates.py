@@ -81,6 +81,7 @@ def put_earlier(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
         return
     for what, words in (
         ("earlier", "of the round before"),
+        ("first", "of the first round"),
         ("total", "added up over the rounds"),
         ("mean", "averaged over the rounds"),
     ):

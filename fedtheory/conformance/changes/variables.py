@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, SIZE, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import put_under_coins
-from fedtheory.conformance.changes.terms import change_sign, list_numbers
+from fedtheory.conformance.changes.rows import change_average
+from fedtheory.conformance.changes.terms import change_number, change_sign, list_numbers
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading, pick
 
 
@@ -62,6 +63,9 @@ def put_gradient(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCh
     f = "problem.take(clients)" if place.kind == "active" else "problem"
     for text in dict.fromkeys(list_vectors(reading, place)):
         yield put(place, f"{f}.grad({text})", f"gradients at {text} in place of {name_of(place)}")
+    for name in reading.list_fields("server"):
+        edit = Edit(place.start, place.end, f"{f}.grad(after.{name})")
+        yield RoundChange(f"gradients at {name} of after the round in place of {name_of(place)}", (edit,), ())
 
 
 def put_mean(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -120,7 +124,7 @@ def change_one_use(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
     for inner in reading.expressions:
         if not (whole.start <= inner.start and inner.end <= whole.end):
             continue
-        for rule in (put_other, put_new, change_sign):
+        for rule in (put_other, put_new, change_sign, change_average, change_number):
             for change in rule(reading, inner):
                 if len(change.edits) == 1 and "notes." not in change.edits[0].text:
                     yield _put_in(whole, place, change)
@@ -149,7 +153,13 @@ def _in_variables(place: PlaceInRound) -> str | None:
             return self.visit(copy.deepcopy(values.pop(name.id))) if name.id in values else name  # type: ignore[no-any-return]
 
     text = ast.unparse(WorkedOut().visit(copy.deepcopy(place.node)))
-    made = {target.id for node in ast.walk(place.method) if isinstance(node, ast.Tuple) for target in node.elts if isinstance(target, ast.Name)}
+    made = {
+        target.id
+        for node in ast.walk(place.method)
+        if isinstance(node, ast.Tuple)
+        for target in node.elts
+        if isinstance(target, ast.Name)
+    }
     return None if made & {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} else text
 
 
@@ -163,6 +173,18 @@ def mix_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
     for text, words in others:
         moved = f"({place.text} + {NUMBER} * ({place.text} - {text}))"
         yield put(place, moved, f"{place.text} moved by {NUMBER} of its way from {words}")
+
+
+def scale_everywhere(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A number or vector that is multiplied by a number of its own wherever it is read in a function."""
+    same = [o for o in reading.expressions if o.text == place.text and o.method is place.method]
+    if place.kind not in (*VECTORS, "number") or not place.is_read or place is not same[0] or len(same) == 1:
+        return
+    scaled = [(f"({NUMBER} * {place.text})", f"multiplied by {NUMBER}")]
+    if place.knows("key"):
+        scaled.append((f"({SIZE} ** key.round * {place.text})", f"multiplied by {SIZE} in every round"))
+    for text, words in scaled:
+        yield RoundChange(f"{place.text} {words}, everywhere", tuple(Edit(o.start, o.end, text) for o in same))
 
 
 def _is_at(node: ast.expr, other: ast.expr) -> bool:
@@ -210,6 +232,7 @@ def change_everywhere(reading: RoundReading, place: PlaceInRound) -> Iterator[Ro
         changes += [(f"(2 * {place.text})", f"{place.text} doubled")]
         if place.knows("key"):
             changes.append((f"notes.earlier({place.start}, {place.text}, key)", f"{place.text} of the round before"))
+            changes.append((f"notes.first({place.start}, {place.text}, key)", f"{place.text} of the first round"))
     for text, words in changes:
         if text != place.text:
             yield RoundChange(f"{words}, everywhere", tuple(Edit(o.start, o.end, text) for o in same), value=True)
