@@ -70,6 +70,17 @@ def _clip(v: Array, longest: Any) -> Array:
     return v * np.minimum(1, longest / _length(v))
 
 
+def _pull(step: LocalStep) -> Array:
+    """The gradient of the penalty."""
+    return step.sub.rho * (step.x - step.sub.z)
+
+
+def _away(step: LocalStep) -> Array:
+    """How far the local point is from the penalty's centre."""
+    away = step.x - step.sub.z
+    return namespace(away).sqrt(squared_norm(away))[..., None]
+
+
 def _is_one(step: LocalStep, place: int) -> Any:
     """Whether a coordinate is the one at a place."""
     d = step.x.shape[-1]
@@ -146,6 +157,13 @@ FIXED_RULES |= {
     ),
     "something added to local gradients in the last coordinate only": _along(
         lambda step, c: step.gradient + _is_one(step, -1) * step.added
+    ),
+    "local gradients one step ahead": _along(
+        lambda step, c: step.sub.f.grad(step.x - step.lr * step.direction) + step.added
+    ),
+    "the local penalty multiplied by its length": _along(lambda step, c: step.direction + (_away(step) - 1) * _pull(step)),
+    "the local penalty multiplied by its squared length": _along(
+        lambda step, c: step.direction + (_away(step) ** 2 - 1) * _pull(step)
     ),
     "local gradients of one step before": lambda step, c: (
         step.lr * ((step.gradient if step.kept is None else step.kept) + step.added),

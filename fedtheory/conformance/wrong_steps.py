@@ -76,6 +76,12 @@ def leave_out(x: Array, place: int) -> Array:
     return take(x, np.array(keep or [0]))
 
 
+def half_of(x: Array, which: int) -> Array:
+    """Return the first rows, half of them rounded down, or the others."""
+    middle = x.shape[-2] // 2
+    return x[..., :middle, :] if which == 0 else x[..., middle:, :]
+
+
 def of_one(x: Array, place: int) -> Array:
     """Return one row as a vector of the server."""
     return take(x, np.array([place % x.shape[-2]]))
@@ -401,6 +407,7 @@ WRONG_STEPS: dict[str, Any] = {
         first_clients,
         first_local_step,
         flip,
+        half_of,
         in_precision,
         in_round,
         is_active,

@@ -42,6 +42,7 @@ def change_solver(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
             (f"{solver}.steps + 1", "one more where"),
             (f"np.maximum({solver}.steps - 1, 1)", "one less where"),
             (f"2 * {solver}.steps", "twice as many where"),
+            (f"np.maximum({solver}.steps // 2, 1)", "half of them where"),
         ):
             yield put(place, f"with_steps({solver}, {text})", f"{words} {done}")
         yield put(place, f"mean_of_path({solver})", "the mean of the local points in place of the last")
@@ -144,6 +145,7 @@ def change_key(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChan
     yield put(place, f"in_round({key}, {key}.round + 1)", "local steps of the size of the round after")
     yield put(place, f"in_round({key}, {key}.round - 1)", "local steps of the size of the round before")
     yield put(place, f"in_round({key}, 0)", "local steps of the size of the first round")
+    yield put(place, f"in_round({key}, 2 * {key}.round)", "local steps whose size changes twice a round")
 
 
 def change_call(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:

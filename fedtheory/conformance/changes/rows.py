@@ -37,6 +37,8 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
     yield put(place, f"average(leave_out({of}, 0))", "mean without the first client")
     yield put(place, f"of_one({of}, -1)", "the last client's in place of the mean")
     yield put(place, f"of_one({of}, 0)", "the first client's in place of the mean")
+    yield put(place, f"average(half_of({of}, 0))", "mean over the first half of them")
+    yield put(place, f"average(half_of({of}, 1))", "mean over the second half of them")
     yield put(place, f"median_of({of})", "the median in place of the mean")
     yield put(place, f"trimmed_mean({of})", "the mean without the smallest and the largest entries")
     if place.knows("state"):
