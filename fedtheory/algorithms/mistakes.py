@@ -83,17 +83,35 @@ def hold_gradients(f: Problem, start: Array) -> Any:
     return ChangedGradients(f, lambda x, oracle: oracle(start) + 0 * x)
 
 
+#: ascents of SAM that go elsewhere, or are measured by another norm than the Euclidean one
+Ascent = Literal["not normalised", "descent", "largest entry", "sum of entries", "signs", "beside the first point"]
+
+
 @dataclass(frozen=True)
 class _OtherSam(SamSteps):
     """SAM's steps with an ascent that goes elsewhere."""
 
-    ascent: Literal["not normalised", "descent"] = "descent"
+    ascent: Ascent = "descent"
+
+    def _perturbed(self, x: Array, u: Array, start: Array) -> Array:
+        return super()._perturbed(start if self.ascent == "beside the first point" else x, u, start)
 
     def _ascent(self, u: Array) -> Array:
-        return u if self.ascent == "not normalised" else -super()._ascent(u)
+        if self.ascent == "beside the first point":
+            return super()._ascent(u)
+        if self.ascent == "not normalised":
+            return u
+        if self.ascent == "descent":
+            return -super()._ascent(u)
+        xp = namespace(u)
+        sizes = xp.abs(u)
+        if self.ascent == "signs":
+            return xp.sign(u)
+        norm = (xp.max if self.ascent == "largest entry" else xp.sum)(sizes, axis=-1, keepdims=True)
+        return u / xp.where(norm > 0, norm + self.epsilon, xp.ones_like(norm))
 
 
-def change_ascent(local: Any, ascent: Literal["not normalised", "descent"]) -> Any:
+def change_ascent(local: Any, ascent: Ascent) -> Any:
     """The same SAM steps with another ascent."""
     return _OtherSam(**{f.name: getattr(local, f.name) for f in dataclasses.fields(local)}, ascent=ascent)
 

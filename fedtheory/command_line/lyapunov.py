@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from fedtheory.proofs.potentials.smallest_rate import SmallestRate
 
 INSTANCES, ROUNDS = 5, 20  # of the numeric check
-MOST_SUBSETS = 1000
 
 
 @click.command(cls=MethodCommand)
@@ -89,6 +88,7 @@ def _summary(found: SmallestRate) -> dict[str, Any]:
         "residual": found.residual if exists else None,
         "proved": None if found.proved is None else str(found.proved),
         "run_with": [] if found.runs is None else list(found.runs.numbers),
+        "no_runs": "" if found.runs is None else found.runs.why_none,
         "relations": [str(relation) for relation in found.relations],
         "from_round": found.first,
         "seconds": round(found.seconds, 4),
@@ -103,6 +103,7 @@ def _observed(found: SmallestRate, options: dict[str, Any]) -> dict[str, Any] | 
     import numpy as np
 
     from fedtheory.proofs.potentials.smallest_rate import follow_potential
+    from fedtheory.running.enumeration import MOST_SUBSETS
     from fedtheory.running.families import build_problem
 
     n, s = options["clients"] or 4, options["participants"]
@@ -168,6 +169,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         )
     if answer["run_with"]:
         click.echo(f"held against runs with n = {', '.join(map(str, answer['run_with']))}")
+    if answer["no_runs"]:
+        click.echo(f"held against no runs: {answer['no_runs']}")
     if answer["observed"] is not None:
         seen = answer["observed"]
         click.echo(

@@ -276,6 +276,7 @@ def _for_every_n(algorithm: str, function_class: FunctionClass, options: dict[st
         proof.write(options["certificate"])
         answer["proved"] = str(proof.bound)
         answer["certificate"] = str(options["certificate"])
+        answer["held_against"] = "" if proof.runs is None else proof.runs.told()
     if options["largest"] is not None:
         answer["largest"] = _largest(algorithm, function_class, options, common)
     if options["along"] is not None:
@@ -394,6 +395,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         click.echo(f"replayed on the worst-case functions: {answer['replayed']:.9g}")
     if "proved" in answer:
         click.echo(f"proved in exact arithmetic: <= {answer['proved']}; the certificate is in {answer['certificate']}")
+        click.echo(f"held against {answer['held_against']}")
     if "verdict" in answer:
         said = {"holds": "holds", "violated": "is violated", "undecided": "is undecided"}[answer["verdict"]]
         ratio = "" if answer["ratio"] is None else f"worst case / bound = {answer['ratio']:.6g}; "

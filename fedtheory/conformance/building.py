@@ -142,7 +142,11 @@ class _Reader:
 
 def show_change(text: str, change: RoundChange) -> tuple[str, ...]:
     """Return the lines that a change changes, as a difference: ``- old``, ``+ new``."""
-    after = apply_edits(text, change.edits)
-    lines = difflib.unified_diff(text.splitlines(), after.splitlines(), n=0, lineterm="")
+    return show_lines(text, apply_edits(text, change.edits))
+
+
+def show_lines(before: str, after: str) -> tuple[str, ...]:
+    """Return the lines that differ: ``- old``, ``+ new``."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     shown = [line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     return tuple(f"{line[0]} {line[1:].split('  #')[0].strip()}" for line in shown)

@@ -22,7 +22,7 @@ from fedtheory.conformance.adapters import play
 from fedtheory.conformance.case import TrialCase, list_shapes
 from fedtheory.conformance.examination import Examination
 from fedtheory.conformance.report import Cause
-from fedtheory.conformance.search import Way, search_changes
+from fedtheory.conformance.search import ChangeSearch, Found
 from fedtheory.conformance.trials import (
     Values,
     goes_through,
@@ -33,6 +33,7 @@ from fedtheory.conformance.trials import (
     replace_values,
 )
 from fedtheory.conformance.unedited import find_orders, find_starts
+from fedtheory.conformance.ways import Way
 from fedtheory.core.errors import describe
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
@@ -53,7 +54,7 @@ def find_causes(comparison: Examination, mistakes: tuple[Mistake, ...], search: 
     """Return what explains the differences.
 
     That is the initial state alone, else single mistakes, else a delay, else one change of the round (where ``search``), else coins of the
-    implementation's own, else pairs of mistakes.
+    implementation's own, else pairs of mistakes, else two changes of the round.
     """
     for size in (0, 1) if comparison.starts else (1,):
         found = _find_mistakes(comparison, mistakes, size)
@@ -62,13 +63,17 @@ def find_causes(comparison: Examination, mistakes: tuple[Mistake, ...], search: 
     late = _name_late(comparison)
     if late:
         return Causes((Cause((late,), (), ()),))
-    changed = _search(comparison) if search else Causes(())
-    if changed.found:
-        return changed
-    coins = _name_own_coins(comparison)
-    if coins:
-        return Causes((Cause((coins,), (), ()),), changed.changes_tried)
-    return Causes(_find_mistakes(comparison, mistakes, 2), changed.changes_tried)
+    ways = _ways(comparison)
+    unedited = _find_unedited(comparison, ways) if search else ()
+    if unedited:
+        return Causes(unedited)
+    changes = _changes(comparison, ways) if search else None
+    changed = _as_causes(changes.find()) if changes else ()
+    coins = "" if changed else _name_own_coins(comparison)
+    found = changed or ((Cause((coins,), (), ()),) if coins else _find_mistakes(comparison, mistakes, 2))
+    if changes is None:
+        return Causes(found)
+    return Causes(found or _as_causes(changes.find_pairs()), changes.tried)
 
 
 def try_all(comparison: Examination, mistakes: tuple[Mistake, ...]) -> dict[str, bool | str]:
@@ -183,24 +188,33 @@ def _name_own_coins(comparison: Examination) -> str:
 # ---- changes of the round --------------------------------------------------------------------------------------------------
 
 
-def _search(comparison: Examination) -> Causes:
-    """The changes of the round with which the reference does what the implementation does in every trial.
+def _ways(comparison: Examination) -> list[Way]:
+    """What the implementation did on all trials, those that say most first."""
+    return [_way(comparison, case) for case in sorted(comparison.cases, key=lambda case: _rank(comparison, case))]
+
+
+def _find_unedited(comparison: Examination, ways: Sequence[Way]) -> tuple[Cause, ...]:
+    """What no edit of the round shows, and explains the differences."""
+    fields = arrays_of(make_start(ways[0].method, ways[0].trial)[1])
+    hidden = [name for name in fields if name not in comparison.names]
+    methods = {id(case.trial): case.method for case in comparison.cases}
+    found = find_starts(ways, hidden) or find_orders(ways, [methods[id(way.trial)] for way in ways])
+    return tuple(Cause((words,), (), ()) for words in found[:_TOLD])
+
+
+def _changes(comparison: Examination, ways: Sequence[Way]) -> ChangeSearch:
+    """The search for changes of the round with which the reference does what the implementation does in every trial.
 
     Numbers may coincide: (n - 1)/n is the server's step, say. So a change counts that agrees with other numbers as well.
     """
     kind: Any = comparison.entry.kind
     source, printed = read_source(kind), find_print(kind)
     texts = (source,) if printed is None else (source.replace(printed.old, printed.new), source)
-    cases = sorted(comparison.cases, key=lambda case: _rank(comparison, case))
-    ways = [_way(comparison, case) for case in cases]
-    hidden = [
-        name for name in arrays_of(make_start(cases[0].method, cases[0].trial)[1]) if name not in comparison.names
-    ]
-    unedited = find_starts(ways, hidden) or find_orders(ways, [case.method for case in cases])
-    if unedited:
-        return Causes(tuple(Cause((words,), (), ()) for words in unedited[:_TOLD]))
-    found, tried = search_changes(ways, texts, _other_way(comparison))
-    return Causes(tuple(Cause((words,), lines, ()) for words, lines in found[:_TOLD]), tried)
+    return ChangeSearch(ways, texts, _other_way(comparison))
+
+
+def _as_causes(found: Sequence[Found]) -> tuple[Cause, ...]:
+    return tuple(Cause((one.words,), one.lines, ()) for one in found[:_TOLD])
 
 
 def _rank(comparison: Examination, case: TrialCase) -> tuple[bool, bool, bool, bool]:

@@ -106,6 +106,11 @@ class RoundReading:
         """The method's hyper-parameters that are numbers."""
         return tuple(name for name, value in vars(self.algorithm).items() if _is_number(value))
 
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates."""
+        return int(next(iter(self.before[0].values())).shape[-1])
+
     @cached_property
     def solvers(self) -> tuple[str, ...]:
         """Its local solvers."""

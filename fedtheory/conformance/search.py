@@ -1,209 +1,126 @@
-"""The search for a change of a method's round with which it does what an implementation does."""
+"""The search for a change of a method's round, or two, with which it does what an implementation does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.conformance.building import Base, show_change
-from fedtheory.conformance.changes.change import Edit, RoundChange
-from fedtheory.conformance.changes.rules import list_round_changes
+from fedtheory.conformance.building import Base, apply_edits, show_lines
+from fedtheory.conformance.changes.change import RoundChange
+from fedtheory.conformance.changes.rules import LIKELY_GROUPS, RULE_GROUPS, list_round_changes
 from fedtheory.conformance.reading import read_round
-from fedtheory.conformance.trials import Trial, Values, goes_through, make_start, play_round, replace_values
-from fedtheory.core.arrays import to_numpy
-from fedtheory.core.states import arrays_of
+from fedtheory.conformance.tries import find_changes, judge_changes
+from fedtheory.conformance.ways import Way
 
-#: a change whose variables are further off than this share of their size is none
-_FAR = 1e-3
-#: what rounding may leave of a number, as a share of the largest
-_ROUND = 1e-9
-#: so many changes are tried in one batch of runs
-_RUNS = 200
+#: so many changes that mend a part are tried with a second one
+_HALVES = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Way:
-    """What an implementation did on a trial, and the method as it stands there."""
+@dataclass(frozen=True)
+class Found:
+    """A change, or two, in words; the class's text before and after, and the rule that it comes from."""
 
-    method: Algorithm
-    trial: Trial
-    states: Sequence[Values]
-    names: tuple[str, ...]
-    first: Mapping[str, NDArray[np.float64]]
+    words: str
+    before: str
+    after: str
+    rule: str
 
-    def follow(self, method: Any, runs: int = 1) -> NDArray[np.bool_]:
-        """Which runs of a method stay near the implementation's way, round by round; none where its code fails."""
-        near = np.ones(runs, dtype=bool)
-        try:
-            problem, state = self._start
-            for r in range(len(self.trial.clients)):
-                state, _ = play_round(method, problem, state, self.trial, r)
-                reached = arrays_of(state)
-                for name in self.names:
-                    near &= self._near(
-                        name, r + 1, to_numpy(reached[name] if name in reached else getattr(state, name))
-                    )
-                if not near.any():
-                    break
-        except Exception:  # changed code may fail in any way
-            return np.zeros(runs, dtype=bool)
-        return near
-
-    @cached_property
-    def _start(self) -> tuple[Any, State]:
-        problem, state = make_start(self.method, self.trial)
-        return problem, replace_values(state, self.first)
-
-    def _near(self, name: str, r: int, value: Any) -> Any:
-        own = self.states[r][name]
-        if value.shape[-2:] != own.shape:
-            return False
-        with np.errstate(all="ignore"):
-            return np.max(np.abs(value - own), axis=(-2, -1)) <= _FAR * self._sizes[name][r] + _ROUND * self._largest
-
-    @cached_property
-    def _sizes(self) -> dict[str, NDArray[np.float64]]:
-        return {
-            name: np.maximum.accumulate([np.max(np.abs(state[name])) for state in self.states]) for name in self.names
-        }
-
-    @cached_property
-    def _largest(self) -> float:
-        return max(float(size[-1]) for size in self._sizes.values())
-
-    def agrees(self, method: Any) -> bool:
-        """Whether a method goes the implementation's way, up to rounding in single precision."""
-        try:
-            return goes_through(method, self.trial, self.states, self.names, self.first)
-        except Exception:  # changed code may fail in any way
-            return False
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that change."""
+        return show_lines(self.before, self.after)
 
 
-class Alternatives:
-    """Many values in the place of one, each in a run of its own: row k of the batch has the k-th.
-
-    What cannot be worked out, or has other rows than the value it stands for, leaves its run unchanged and is remembered.
-    """
-
-    def __init__(self) -> None:
-        self.failed: set[int] = set()
-        self.misshapen: set[int] = set()
-
-    def __call__(self, plain: Callable[[], Any], *others: Callable[[], Any]) -> Any:
-        """Return the values ``(runs, rows, d)``."""
-        value = plain()
-        own = np.asarray(value)
-        shape = own.shape[-2:] if own.ndim >= 2 else (1, 1)
-        return np.stack([self._row(k, other, own, shape) for k, other in enumerate(others)])
-
-    def _row(self, k: int, other: Callable[[], Any], own: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-        plain = np.broadcast_to(own[k] if own.ndim > 2 else own, shape)
-        try:
-            with np.errstate(all="ignore"):
-                found = np.asarray(other(), dtype=float)
-        except Exception:  # changed code may fail in any way
-            self.failed.add(k)
-            return plain
-        found = found[k] if found.ndim > 2 else found
-        if found.ndim and found.shape[-2:] != shape and found.shape[-2:] != (1, shape[-1]):
-            self.misshapen.add(k)
-            return plain
-        if not np.all(np.isfinite(found)):
-            self.failed.add(k)
-            return plain
-        return np.broadcast_to(found, shape)
-
-
-def search_changes(
-    ways: Sequence[Way], texts: Sequence[str], other: Way | None
-) -> tuple[list[tuple[str, tuple[str, ...]]], int]:
-    """Return the changes with which a method goes all these ways, in words and as lines that change, and how many were tried.
+class ChangeSearch:
+    """The search for changes of a method's round; ``tried`` says how many it has tried.
 
     Parameters
     ----------
     ways : sequence of Way
-        The first one sorts out.
+        What an implementation did; the first one sorts out.
     texts : sequence of str
         Texts of the method's class that mean the same, of which changes need not.
     other : Way, optional
         A way with other numbers; changes that do not go it agree by a coincidence.
     """
-    bases = [Base(ways[0].method, text) for text in texts]
-    groups = [list_round_changes(read_round(base.plain, base.text, ways[0].trial)) for base in bases]
-    tried = 0
-    for group in zip(*groups, strict=True):
-        tried += sum(map(len, group))
-        found = [
-            (base, change)
-            for base, changes in zip(bases, group, strict=True)
-            for change in find_changes(base, ways[0], changes)
-            if all(_agrees(way, base.text, change) for way in ways)
-        ]
-        sure = [(base, change) for base, change in found if other is None or _agrees(other, base.text, change)]
-        if sure:
-            return _tell(sure), tried
-    return [], tried
+
+    def __init__(self, ways: Sequence[Way], texts: Sequence[str], other: Way | None) -> None:
+        self._searches = [_Search(ways, text, other) for text in texts]
+
+    @property
+    def tried(self) -> int:
+        """How many changes were tried."""
+        return sum(search.tried for search in self._searches)
+
+    def find(self) -> list[Found]:
+        """The changes with which the method goes all ways, of the first group that has any."""
+        groups = ([one for search in self._searches for one in search.find(k)] for k in range(len(RULE_GROUPS)))
+        return _sorted(next(filter(None, groups), []))
+
+    def find_pairs(self) -> list[Found]:
+        """The same for two likely changes, of which one alone mends a part."""
+        return _sorted(next(filter(None, (search.find_pairs() for search in self._searches)), []))
 
 
-def _tell(found: Sequence[tuple[Base, RoundChange]]) -> list[tuple[str, tuple[str, ...]]]:
-    """Changes in words and as lines: of those of one rule the shortest words first; of those in one line only the first."""
-    rules = list(dict.fromkeys(change.rule for _, change in found))
-    told: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
-    for base, change in sorted(found, key=lambda one: (rules.index(one[1].rule), len(one[1].words))):
-        lines = show_change(base.text, change)
-        told.setdefault(tuple(line for line in lines if line[0] == "-"), (change.words, lines))
+class _Search:
+    """The search from one text; ``tried`` counts changes."""
+
+    def __init__(self, ways: Sequence[Way], text: str, other: Way | None) -> None:
+        self.ways, self.other, self.tried = ways, other, 0
+        self.base = Base(ways[0].method, text)
+        reading = read_round(self.base.plain, text, ways[0].trial)
+        self._listed = list_round_changes(reading)
+        self._known: list[tuple[RoundChange, ...]] = []
+
+    def changes(self, group: int) -> tuple[RoundChange, ...]:
+        """The changes of a group."""
+        while len(self._known) <= group:
+            self._known.append(next(self._listed))
+        return self._known[group]
+
+    def find(self, group: int) -> list[Found]:
+        """The changes of a group that go all ways."""
+        changes = self.changes(group)
+        self.tried += len(changes)
+        found = []
+        for change in find_changes(self.base, self.ways[0], changes):
+            after = apply_edits(self.base.text, change.edits)
+            if self._goes(change):
+                found.append(Found(change.words, self.base.text, after, change.rule))
+        return found
+
+    def _goes(self, change: RoundChange) -> bool:
+        every = (*self.ways, *([] if self.other is None else [self.other]))
+        return all(way.agrees(Base(way.method, self.base.text).build(change)) for way in every)
+
+    def find_pairs(self) -> list[Found]:
+        """A likely change that mends a part, and another one with it that mends the rest."""
+        found = []
+        for change in self._mending():
+            half = _Search(self.ways, apply_edits(self.base.text, change.edits), self.other)
+            for group in LIKELY_GROUPS:
+                found += [
+                    Found(f"{change.words}, and {one.words}", self.base.text, one.after, change.rule)
+                    for one in half.find(group)
+                ]
+            self.tried += half.tried
+            if found:
+                break
+        return found
+
+    def _mending(self) -> list[RoundChange]:
+        """The likely changes with which more variables agree in single rounds, those with most first."""
+        way = self.ways[0]
+        before = int(way.count_agreeing(self.base.plain)[0])
+        single = [c for group in LIKELY_GROUPS for c in self.changes(group) if not c.free and c.early is None]
+        judged = [(c, int(n)) for c, n in judge_changes(self.base, single, way.count_agreeing) if n > before]
+        return [change for change, _ in sorted(judged, key=lambda one: -one[1])[:_HALVES]]
+
+
+def _sorted(found: Sequence[Found]) -> list[Found]:
+    """Of those of one rule the shortest words first; of those in one line only the first."""
+    rules = list(dict.fromkeys(one.rule for one in found))
+    told: dict[tuple[str, ...], Found] = {}
+    for one in sorted(found, key=lambda one: (rules.index(one.rule), len(one.words))):
+        told.setdefault(tuple(line for line in one.lines if line[0] == "-"), one)
     return list(told.values())
-
-
-def _agrees(way: Way, text: str, change: RoundChange) -> bool:
-    return way.agrees(Base(way.method, text).build(change))
-
-
-def find_changes(base: Base, way: Way, changes: Sequence[RoundChange]) -> list[RoundChange]:
-    """Return the changes with which a method stays near the implementation's way.
-
-    Changes of one expression are tried side by side, in a batch of runs; what cannot be is tried alone.
-    """
-    together: dict[tuple[tuple[int, int], ...], list[RoundChange]] = {}
-    alone = []
-    for change in changes:
-        if change.value and change.early is None:
-            together.setdefault(tuple((edit.start, edit.end) for edit in change.edits), []).append(change)
-        else:
-            alone.append(change)
-    for place in together.values():
-        for first in range(0, len(place), _RUNS):
-            found, left = _try_together(base, way, place[first : first + _RUNS])
-            alone += found + left
-    return [change for change in alone if _stays_near(base, way, change)]
-
-
-def _try_together(base: Base, way: Way, changes: Sequence[RoundChange]) -> tuple[list[RoundChange], list[RoundChange]]:
-    """Of changes of the same places those that stay near, and those that have to be tried alone."""
-    many = Alternatives()
-    base.names["alternatives"] = many
-    edits = []
-    for place, edit in enumerate(changes[0].edits):
-        texts = (base.text[edit.start : edit.end], *(change.edits[place].text for change in changes))
-        choices = ", ".join(f"lambda: ({text})" for text in texts)
-        edits.append(Edit(edit.start, edit.end, f"alternatives({choices})"))
-    try:
-        method = base.build(RoundChange("", tuple(edits)))
-    except SyntaxError:
-        return [], list(changes)
-    near = way.follow(method, len(changes))
-    left = [change for k, change in enumerate(changes) if k in many.misshapen]
-    return [c for k, c in enumerate(changes) if near[k] and k not in many.failed | many.misshapen], left
-
-
-def _stays_near(base: Base, way: Way, change: RoundChange) -> bool:
-    try:
-        return bool(way.follow(base.build(change))[0])
-    except SyntaxError:
-        return False

@@ -169,8 +169,12 @@ def make_trials(
 _OTHER = (0.93, 0.89, 0.96, 0.85, 0.91, 0.87, 0.94, 0.88)
 
 
+#: by how many rounds it is longer
+_MORE_ROUNDS = 4
+
+
 def make_other_trial(entry: Listed, values: Mapping[str, Any], like: Trial) -> Trial:
-    """Return a trial with more clients and other numbers for the options than a given one, for what agrees there by a coincidence of numbers.
+    """Return a trial with more clients and rounds and other numbers for the options than a given one, for what agrees there by a coincidence.
 
     Options with another value than `Option.telling` were asked for, and are kept.
     """
@@ -191,7 +195,7 @@ def make_other_trial(entry: Listed, values: Mapping[str, Any], like: Trial) -> T
         other,
         clients=n,
         dimension=like.problem.d,
-        rounds=len(like.clients),
+        rounds=len(like.clients) + _MORE_ROUNDS,
         seeds=1,
         participants=None if active is None else active.index.size + 1,
         unequal=uneven,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms.base import State
-from fedtheory.conformance.search import Way
 from fedtheory.conformance.trials import Values, make_start
+from fedtheory.conformance.ways import Way
 from fedtheory.core.arrays import Array, average, to_numpy
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem

@@ -9,7 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.arrays import Array, average, choose, gather, is_array, like, scatter, spread, take, to_numpy
+from fedtheory.algorithms.changed_gradients import restrict_gradients
+from fedtheory.conformance.wrong_local_work import OtherSteps
+from fedtheory.core.arrays import (
+    Array,
+    average,
+    choose,
+    gather,
+    is_array,
+    like,
+    scatter,
+    spread,
+    squared_norm,
+    take,
+    to_numpy,
+)
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -45,6 +59,11 @@ def average_by(weights: Any, x: Array, clients: Clients | None = None) -> Array:
     return average(column * x, clients) / average(column, clients)
 
 
+def average_by_length(x: Array, centre: Any, power: int, clients: Clients | None = None) -> Array:
+    """Return the average with a power of the distances from a centre as weights."""
+    return average_by(np.sqrt(squared_norm(x - centre))[..., None] ** power, x, clients)
+
+
 def of_neighbour(x: Array, shift: int) -> Array:
     """Return rows in which client i has those of client i - shift, in a circle."""
     index = (np.arange(x.shape[-2]) - shift) % x.shape[-2]
@@ -55,6 +74,12 @@ def leave_out(x: Array, place: int) -> Array:
     """Return the rows without that of one place; the first is 0, the last -1."""
     keep = [k for k in range(x.shape[-2]) if k != place % x.shape[-2]]
     return take(x, np.array(keep or [0]))
+
+
+def half_of(x: Array, which: int) -> Array:
+    """Return the first rows, half of them rounded down, or the others."""
+    middle = x.shape[-2] // 2
+    return x[..., :middle, :] if which == 0 else x[..., middle:, :]
 
 
 def of_one(x: Array, place: int) -> Array:
@@ -100,6 +125,101 @@ def with_setting(local: Any, path: str, change: Callable[[Any], Any]) -> Any:
     name, _, rest = path.partition(".")
     value = getattr(local, name)
     return replace(local, **{name: with_setting(value, rest, change) if rest else change(value)})
+
+
+def with_steps_where(
+    local: Any, problem: Problem, condition: Callable[[Any], Any], change: Callable[[Any], Any]
+) -> Any:
+    """Return the same local work with other numbers of steps for some clients, by their numbers."""
+    steps = np.broadcast_to(to_numpy(local.steps), (problem.n,))
+    return replace(local, steps=np.where(condition(np.arange(problem.n)), change(steps), steps))
+
+
+def sum_steps(local: Any, problem: Problem, clients: Clients | None) -> Any:
+    """Return the local steps of all clients that take part together."""
+    steps = (
+        np.broadcast_to(to_numpy(local.steps), (problem.n,))
+        if is_array(local.steps)
+        else np.full(problem.n, local.steps)
+    )
+    return int(np.sum(steps if clients is None else steps[clients.index]))
+
+
+def fewest_steps(local: Any) -> int:
+    """Return the smallest number of local steps."""
+    return int(np.min(to_numpy(local.steps))) if is_array(local.steps) else int(local.steps)
+
+
+def median_of(x: Array) -> Array:
+    """Return the median over clients, entry by entry."""
+    return np.median(x, axis=-2, keepdims=True)
+
+
+def trimmed_mean(x: Array) -> Array:
+    """Return the mean over clients without the smallest and the largest, entry by entry."""
+    kept = np.sort(x, axis=-2)
+    return average(kept[..., 1:-1, :] if x.shape[-2] > 2 else kept)
+
+
+def mean_one_by_one(x: Array, share: Any) -> Array:
+    """Return what becomes of the first client's vector when those of the others are mixed in, one after the other."""
+    found = x[..., :1, :]
+    for k in range(1, x.shape[-2]):
+        found = (1 - share) * found + share * x[..., k : k + 1, :]
+    return found
+
+
+def only_row(new: Array, old: Array, place: int) -> Array:
+    """Return the old rows with one that is new."""
+    found = np.broadcast_arrays(old, new)[0].copy()
+    found[..., place, :] = new[..., place, :]
+    return found
+
+
+def number_clients(problem: Problem, clients: Clients | None) -> Any:
+    """Return a column with the numbers of the clients that take part, from 0."""
+    return (np.arange(problem.n) if clients is None else clients.index)[:, None]
+
+
+def is_active(problem: Problem, clients: Clients | None) -> Any:
+    """Return a column that says of all clients who takes part."""
+    return np.isin(np.arange(problem.n), np.arange(problem.n) if clients is None else clients.index)[:, None]
+
+
+def is_row(x: Array, place: int) -> Any:
+    """Return a column that is true in one row."""
+    return (np.arange(x.shape[-2]) == place % x.shape[-2])[:, None]
+
+
+def is_coordinate(x: Array, place: int) -> Any:
+    """Return a row that is true in one coordinate."""
+    return np.arange(x.shape[-1]) == place % x.shape[-1]
+
+
+def flip(coin: Any) -> Any:
+    """Return the coin the other way."""
+    return not coin if isinstance(coin, bool) else ~coin
+
+
+def clip_norm(v: Array, longest: Any) -> Array:
+    """Return every row shortened to a length where it is longer."""
+    length = np.sqrt(squared_norm(v))[..., None]
+    return v * np.minimum(1, longest / np.maximum(length, 1e-300))
+
+
+def to_length_one(v: Array) -> Array:
+    """Return every row divided by its norm."""
+    return v / np.maximum(np.sqrt(squared_norm(v))[..., None], 1e-300)
+
+
+def clip_entries(v: Array, largest: Any) -> Array:
+    """Return every entry cut where it is larger than a number, of either sign."""
+    return np.clip(v, -largest, largest)
+
+
+def in_precision(v: Array, dtype: str) -> Array:
+    """Return what is left of a vector that is sent in fewer bits."""
+    return np.asarray(v).astype(dtype).astype(float)
 
 
 def count_most(local: Any) -> int:
@@ -191,6 +311,19 @@ class Memory:
         self._keep((place, "earlier"), key, value if old is None else old, value)
         return value if old is None else old
 
+    def before(self, state: Any, key: Key) -> Any:
+        """Return the state before the round before; itself in the first."""
+        old = self._before("state", key)
+        self._keep("state", key, state if old is None else old, state)
+        return state if old is None else old
+
+    def first(self, place: int, value: Array, key: Key) -> Array:
+        """Return what a value was in the first round."""
+        old = self._before((place, "first"), key)
+        found = value if old is None else old
+        self._keep((place, "first"), key, found, found)
+        return found
+
     def total(self, place: int, value: Array, key: Key) -> Array:
         """Return the sum of a value over the rounds so far."""
         old = self._before((place, "total"), key)
@@ -208,6 +341,34 @@ class Memory:
         old = first if old is None else old
         self._keep((place, "grow"), key, old, old + change)
         return old + change
+
+    def push(self, place: int, old: Array, change: Array, number: Any, key: Key) -> Array:
+        """Return ``old`` moved by a velocity v, which is ``number`` v + ``change``, from zero."""
+        before = self._before((place, "push"), key)
+        before = 0 * change if before is None else before
+        velocity = number * before + change
+        self._keep((place, "push"), key, before, velocity)
+        return old + velocity
+
+    def by_own_rounds(self, local: Any, key: Key, problem: Problem, clients: Clients | None) -> Any:
+        """Return local work whose step size changes with the rounds that a client took part in."""
+        old = self._before("own rounds", key)
+        old = np.zeros((problem.n, 1)) if old is None else old
+        own = gather(old, clients)
+        self._keep("own rounds", key, old, scatter(old, clients, own + 1))
+        sizes = np.array([[step_size(local.lr, int(r), 0)] for r in own.ravel()])
+        return replace(local, lr=lambda r, q: sizes)
+
+    def keep_velocity(
+        self, local: Any, number: Any, sub: Any, start: Array, key: Key, problem: Problem, clients: Clients | None
+    ) -> tuple[Array, None]:
+        """Do local work with momentum whose velocity each client keeps from the round it last took part in."""
+        old = self._before("velocity", key)
+        old = spread(0 * start, problem.n) + 0 * number if old is None else old
+        steps = OtherSteps(local, "local momentum c", number)
+        found, velocity = steps.descend(sub, start, key, gather(old, clients))
+        self._keep("velocity", key, old, scatter(old, clients, velocity))  # type: ignore[arg-type]
+        return found, None
 
     def keep(self, place: int, value: Array, x: Array, problem: Problem, clients: Clients | None, key: Key) -> Array:
         """Return all clients' rows: those of active clients, and what the others last had, x in the first round."""
@@ -233,27 +394,45 @@ WRONG_STEPS: dict[str, Any] = {
     for f in (
         absent_clients,
         average_by,
+        average_by_length,
         choose,
+        clip_entries,
+        clip_norm,
         correct_first,
         count_active,
         count_local_steps,
         count_most,
         count_rows,
+        fewest_steps,
         first_clients,
         first_local_step,
+        flip,
+        half_of,
+        in_precision,
         in_round,
+        is_active,
+        is_coordinate,
+        is_row,
         leave_out,
         local_step,
         mean_of_path,
+        mean_one_by_one,
+        median_of,
         next_clients,
+        number_clients,
         number_rows,
         of_neighbour,
         of_one,
+        only_row,
         steps_of,
+        sum_steps,
         take_one,
+        to_length_one,
+        trimmed_mean,
         with_schedule,
         with_setting,
         with_step,
         with_steps,
+        with_steps_where,
     )
-}
+} | {"other_steps": OtherSteps, "restrict_gradients": restrict_gradients}

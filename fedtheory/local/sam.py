@@ -89,12 +89,17 @@ class SamSteps(Memoryless):
         return run_minibatch_steps(sampled, sub, start, self.batch), None
 
     def _descend(self, sub: Subproblem, x: Array, key: Key, steps: int, grad: Callable[[Array, int], Any]) -> Array:
+        start = x
         for q in range(steps):
             u = grad(x, q)
-            v = grad(x + self.radius * self._ascent(u), q)
+            v = grad(self._perturbed(x, u, start), q)
             g = v if is_exactly(self.weight, 1) else (1 - self.weight) * u + self.weight * v
             x = take_step(x, step_size(self.lr, key.round, q), clip_norms(sub.shift(g, x), self.clip))
         return x
+
+    def _perturbed(self, x: Points, u: Array, start: Points) -> Array:
+        """Return where the second gradient is taken, from the local point x and its gradient u in a round that began at ``start``."""
+        return x + self.radius * self._ascent(u)
 
     def _ascent(self, u: Array) -> Array:
         """Return u / (||u|| + epsilon), zero where u is."""

@@ -6,6 +6,7 @@ beyond it. They are members of the class of every two numbers that the curvature
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -20,6 +21,8 @@ from fedtheory.running.falsifier import Candidates
 
 #: coordinates of random functions
 COORDINATES = 2
+#: what is drawn for every client
+OF_CLIENTS = ("inside", "outside", "bend", "centre", "slope")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +119,10 @@ class SeparablePieces:
         near = np.clip(t, -self.width, self.width)
         return np.asarray(self.inside * near + self.outside * (t - near) + self.slope)
 
+    def noisy_grad(self, x: Any, key: Any, step: int) -> NDArray[np.float64]:
+        """Gradients: noise that is always zero has every bound on its variance."""
+        return self.grad(x)
+
     def prox(self, v: Any, step: Any) -> NDArray[np.float64]:
         """argmin_x f_i(x) + ||x - v_i||^2 / (2 step), where that is convex."""
         return self._where(v - self.centre - step * self.slope, 1 + step * self.inside, 1 + step * self.outside)
@@ -170,18 +177,11 @@ class SquareOrBox:
         return np.asarray(np.clip(v / (1 + step * self.weight), -self.side, self.side))
 
 
-def has_members(given: FunctionClass) -> bool:
-    """Whether such functions are in the class, and are all that it has: gradients with noise are not theirs."""
-    if given.sigma is not None:
-        return False
-    return given.bgd is None or float(given.bgd[1]) >= 1
-
-
 def draw_members(given: FunctionClass, rng: np.random.Generator, count: int, n: int) -> Candidates:
-    """Random functions of the class, n clients, as arrays ``(count, n, COORDINATES)``: half of the curvatures at its ends, half of them quadratics.
+    """Random functions of the class, as arrays ``(count, n, COORDINATES)``: half of the curvatures at its ends, half of them quadratics.
 
-    ``bend`` is one over the width. Where the class limits how gradients or Hessians differ, clients' functions differ by linear ones: the arrays of
-    all but the slopes have one row.
+    n is the number of clients, or of kinds of them. ``bend`` is one over the width. Where the class limits how gradients or Hessians differ, clients'
+    functions differ by linear ones: the arrays of all but the slopes have one row.
     """
     low, high = float(given.mu), float(given.L)
     alike = any(limit is not None for limit in (given.bgd, given.dissimilarity, given.similarity))
@@ -219,7 +219,8 @@ def brought_back(given: FunctionClass, drawn: Candidates) -> Candidates:
 def members_of(given: FunctionClass, drawn: Candidates, size: float) -> SeparablePieces:
     """The functions on a scale of lengths, minimised by the origin, and with gradients there that differ by as much as the class allows.
 
-    Those of a class that is not convex are quadratics, of which it is known where they are least.
+    Those of a class that is not convex are quadratics, of which it is known where they are least. Where D < 1 bounds the average's gradient, too,
+    which is a matter of where it is asked for, that is left to who runs them (`excess_of`).
     """
     with np.errstate(divide="ignore"):
         width = 1 / drawn["bend"] if given.convex else np.full_like(drawn["bend"], np.inf)
@@ -242,3 +243,13 @@ def members_of(given: FunctionClass, drawn: Candidates, size: float) -> Separabl
         if limit is not None:
             sizes = np.minimum(sizes, float(limit) / np.maximum(length, 1e-300))
     return functions.times(sizes[:, None, None])
+
+
+def excess_of(given: FunctionClass, functions: SeparablePieces, points: Sequence[Any]) -> NDArray[np.float64]:
+    """The largest (mean_i ||grad f_i(x)||^2 - D^2 ||grad f(x)||^2) / G^2 at some points of every candidate: at most one in the class."""
+    assert given.bgd is not None
+    big_g, big_d = map(float, given.bgd)
+    each = [functions.grad(x) for x in points]
+    lengths = [(g**2).sum(axis=-1).mean(axis=-1) - big_d**2 * (g.mean(axis=-2) ** 2).sum(axis=-1) for g in each]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.max(lengths, axis=0) / big_g**2)

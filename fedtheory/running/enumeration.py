@@ -13,12 +13,14 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array
-from fedtheory.core.errors import CannotTrace
+from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 
 Weight = Any  # a number, exact where the probabilities are
+#: most choices of clients that are listed
+MOST_SUBSETS = 1000
 
 
 class EnumeratedKey:
@@ -75,7 +77,17 @@ def enumerate_outcomes(step: Callable[[Any], Any], round: int) -> list[tuple[Wei
 
 
 def enumerate_subsets(n: int, s: int) -> list[tuple[Weight, Clients]]:
-    """All choices of s of n clients, equally likely."""
+    """All choices of s of n clients, equally likely.
+
+    Raises
+    ------
+    InvalidInput
+        There are more than `MOST_SUBSETS`.
+    """
+    if math.comb(n, s) > MOST_SUBSETS:
+        raise InvalidInput(
+            f"{s} of {n} clients can be chosen in {math.comb(n, s):.3g} ways, and at most {MOST_SUBSETS} are gone through; take fewer clients"
+        )
     subsets = list(combinations(range(n), s))
     return [(Fraction(1, len(subsets)), Clients(n, np.array(subset))) for subset in subsets]
 

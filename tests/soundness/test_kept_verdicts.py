@@ -30,7 +30,7 @@ from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.rocq import compiling
-from fedtheory.proofs.rocq.folders import CORE, FILES, RocqTheorem, core_digest
+from fedtheory.proofs.rocq.folders import CORE, RocqTheorem, core_digest
 from fedtheory.proofs.rocq.keeping import seal_core
 from fedtheory.running.results import Results
 from fedtheory.tools import journal
@@ -269,7 +269,7 @@ class FakeCompiler:
         word = Path(command[-1]).stem
         self.asked.append(word)
         (folder / f"{word}.vo").write_text(f"compiled {word}")
-        return (self.code, self.said) if word in ("Proof", "Axioms") else (0, "")
+        return (self.code, self.said) if word == "Together" else (0, "")
 
 
 @pytest.fixture
@@ -313,7 +313,7 @@ def test_an_answer_is_kept_in_the_users_cache_and_an_edited_one_is_asked_again(a
     journal_of_answers.write_bytes(content.replace(b'["Classical_Prop.classic"]', b"[]"))
     assert journal_of_answers.read_bytes() != content
     edited, asked = ask(**REFUSES)
-    assert not edited.accepted and asked == ["Statement", "Proof"]
+    assert not edited.accepted and asked == ["Together"]
 
 
 def test_axioms_of_a_kept_answer_are_judged_again(ask, monkeypatch) -> None:
@@ -358,7 +358,7 @@ def forge_core(core: Path, how: str) -> None:
 @pytest.mark.parametrize("how", ["a compiled file", "a file more", "a folder more", "no code", "a folder elsewhere"])
 def test_a_compiled_core_that_was_changed_is_not_used(ask, how) -> None:
     _, asked = ask()
-    assert asked == [*CORE, *FILES]
+    assert asked == [*CORE, "Together"]
     core = compiling.compile_core()
     assert ask(**REFUSES)[1] == [] and (core / "Classes.vo").read_text() == "compiled Classes"
     forge_core(core, how)
@@ -385,7 +385,7 @@ def test_a_core_or_an_answer_in_the_working_folder_is_not_looked_for(ask) -> Non
     core = Path(".fedtheory") / "rocq" / f"core-8.16.1-{core_digest()}"
     core.mkdir(parents=True)
     (core / "Classes.vo").write_text("accepts everything")
-    assert ask()[1] == [*CORE, *FILES] and compiling.compile_core().resolve() != core.resolve()
+    assert ask()[1] == [*CORE, "Together"] and compiling.compile_core().resolve() != core.resolve()
 
 
 # ---- the key ----------------------------------------------------------------------------------------------------------

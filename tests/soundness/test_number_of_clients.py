@@ -18,6 +18,7 @@ from fedtheory.core.errors import CannotTrace, EnginesDisagree, InvalidInput
 from fedtheory.core.randomness import Key
 from fedtheory.proofs import prove, worst_case
 from fedtheory.proofs.every_n.vectors import Sampling
+from fedtheory.proofs.members import SeparablePieces
 from fedtheory.proofs.potentials.smallest_rate import rate_of, smallest_rate
 from fedtheory.proofs.stand_ins import AnyCount
 from problems.quadratics import Quadratic
@@ -279,6 +280,100 @@ def test_what_the_engine_cannot_see_runs_do_see():
         judge_statement(Contraction(lambda lr: _Step(lr, UNSEEN), **ON_REGION, **contraction))
     with pytest.raises(EnginesDisagree, match="derivation"):
         judge_statement(Bound(lambda lr: _Step(lr, UNSEEN), **ON_REGION, claimed="(1-lr*mu)**2"))
+
+
+@dataclass(frozen=True)
+class _NoisyStep(_Step):
+    def round(self, problem, state, clients, key):
+        return _State(state.x - self.step(self.lr, problem, problem.noisy_grad(state.x, key, 0)))
+
+
+TWELVE = Sampling(12, 4)
+NOISY = FunctionClass(L=1, mu=Fraction(1, 2), sigma=1)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        lambda: prove(_Step(Fraction(1), UNSEEN), FunctionClass(L=1, mu=Fraction(1, 2), zeta=1), rounds=1, participation=TWELVE),
+        lambda: judge_statement(
+            Bound(lambda: _Step(Fraction(1), UNSEEN), region="", functions="L=1, mu=1/2, zeta=1", clients="n = 12, s = 4", claimed="4")
+        ),
+        lambda: smallest_rate(_Step(Fraction(1), UNSEEN), CLASS, participation=TWELVE),
+        lambda: rate_of(_Step(Fraction(1), UNSEEN), CLASS, {"x": 1}, participation=TWELVE, proof=True),
+        lambda: prove(_NoisyStep(Fraction(1), UNSEEN), NOISY, rounds=1, participation=Sampling(8, 8)),
+        lambda: prove(_Step(Fraction(1), UNSEEN), FunctionClass(L=1, mu=Fraction(1, 2), bgd=(100, Fraction(1, 2))), rounds=1),
+    ],
+    ids=["4 of 12", "stated bound, 4 of 12", "potential, 4 of 12", "stated potential, 4 of 12", "noise", "bounded gradients"],
+)  # fmt: skip
+def test_runs_see_it_with_many_choices_of_clients_with_noise_and_with_bounded_gradients(engine):
+    """With a step of 12 lr twelve clients x^2/2 go from 1 to -11, which 1/4 had been proved of."""
+    with pytest.raises(EnginesDisagree, match="clients"):
+        engine()
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        Bound(lambda: _NoisyStep(Fraction(1), UNSEEN), region="", functions="L=1, mu=1/2, sigma=1", clients="n = 8", claimed="3/8"),
+        Bound(lambda: _Step(Fraction(1), UNSEEN), region="", functions="L=1, mu=1/2, G=100, D=1/2", claimed="1/4"),
+    ],
+    ids=["noise", "bounded gradients"],
+)  # fmt: skip
+def test_what_was_proved_of_them_is_no_more(stated):
+    found = judge_statement(stated)
+    assert found.word == "inconclusive"
+    assert "and the worst case over the class does not" in found.reasons[0]
+
+
+def test_a_true_claim_about_some_of_twelve_clients_is_held_against_runs():
+    stated = Bound(
+        "fedavg", "lr, steps = 1, batch = none, lr_decay = 1", region="lr in 1..1, z in 1..1", functions="L = 1, mu = 1/2, zeta = z",
+        clients="n = 12, s = 4", claimed="(1 - lr/2)**2 + lr**2*z**2",
+    )  # fmt: skip
+    found = judge_statement(stated)
+    assert found.word == "proved"
+    assert "runs with n = 12" in str(found.scope)
+
+
+def test_what_is_proved_without_a_run_says_so():
+    """Runs of a method that wants more of a problem than its functions have are not made."""
+
+    class Asks(_Step):
+        def round(self, problem, state, clients, key):
+            if isinstance(problem, SeparablePieces):
+                raise InvalidInput("its oracle is another one")
+            return super().round(problem, state, clients, key)
+
+    stated = Bound(
+        lambda lr: Asks(lr, lambda lr, problem, g: lr * average(g)), region="lr in 1..1", functions="L = 1, mu = 1/2", claimed="1/4"
+    )  # fmt: skip
+    found = judge_statement(stated)
+    assert found.word == "proved"
+    assert "no runs: its oracle is another one" in str(found.scope)
+    assert prove(stated.method_at({"lr": Fraction(1)}), CLASS, rounds=1).runs.why_none == "its oracle is another one"
+
+
+def test_many_choices_of_clients_take_no_memory_and_no_time():
+    """20 of 40 clients can be chosen in 138 billion ways, which a picture had listed."""
+    stated = Bound(
+        "fedavg", "lr, steps = 1, batch = none, lr_decay = 1", region="1 <= lr <= 1, 1 <= z <= 4", functions="L = 1, mu = 1/2, zeta = z",
+        clients="n = 40, s = 20", claimed="1 + lr**2*z**2",
+    )  # fmt: skip
+    found = judge_statement(stated)
+    assert found.word in ("proved", "supported")
+    assert found.line.runs
+    assert "runs with n = 40" in str(found.scope)
+
+
+def test_a_false_claim_about_many_choices_of_clients_is_not_gone_through_either():
+    stated = Bound(
+        "fedavg", "lr, steps = 1, batch = none, lr_decay = 1", region="lr in 1..1, z in 1..1", functions="L = 1, mu = 1/2, zeta = z",
+        clients="n = 40, s = 20", claimed="1/4",
+    )  # fmt: skip
+    found = judge_statement(stated)
+    assert found.word == "inconclusive"
+    assert "20 of 40 clients can be chosen" in str(found)
 
 
 @pytest.mark.parametrize("kind", [Bound, Contraction])

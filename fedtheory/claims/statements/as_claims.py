@@ -307,7 +307,7 @@ def _theorem_part(statement: Bound | Contraction, outcome: StatementOutcome, nam
     data: dict[str, Any] = {
         "least claimed / worst case": outcome.least,
         "points": outcome.scope.points,
-        "on runs": None if outcome.runs is None else outcome.runs.largest,
+        "on runs": None if outcome.runs is None or outcome.runs.why_none else outcome.runs.largest,
     }
     if outcome.everywhere is not None and outcome.word == "proved":
         data["derivations"] = [dict(derivation) for _, derivation in outcome.everywhere.pieces]

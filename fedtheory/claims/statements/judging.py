@@ -246,7 +246,7 @@ class _Judgement:
             against = self._against(self.survey.solved[0])
             if against is not None:
                 return against
-        if reached is not None and reached.exceeds:
+        if reached.exceeds:
             return self._exceeded(reached, proofs)
         options = {"searches": self.effort.searches, "patience": self.effort.patience}
         moved = tuple(find_sensitivity(self.survey, name, **options) for name in self.statement.constants)  # type: ignore[arg-type]
@@ -275,7 +275,7 @@ class _Judgement:
     def _proved_without_points(self) -> StatementOutcome:
         """There is a derivation, and at no point a worst case to hold against it: runs are."""
         reached = self._run_at([point for point, _ in self.survey.unsolved.values()], ())
-        if reached is not None and reached.exceeds:
+        if reached.exceeds:
             return self._exceeded(reached, ())
         return self._say("proved", [self.survey.left_out()], everywhere=self.everywhere, runs=reached)
 
@@ -295,26 +295,22 @@ class _Judgement:
             "inconclusive", [f"{reached}, and the worst case over the class does not"], runs=reached, proofs=proofs
         )
 
-    def _run(self, solved: Sequence[PointValue]) -> Runs | None:
-        """Runs at the worst and the middling point, a few at those with the smallest and the largest units; None if there are none."""
+    def _run(self, solved: Sequence[PointValue]) -> Runs:
+        """Runs at the worst and the middling point, a few at those with the smallest and the largest units."""
         first = self.statement.parameters.names[:1]
         by_unit = sorted((value.point for value in solved), key=lambda point: [point[name] for name in first])
         long = [solved[0].point, solved[len(solved) // 2].point]
         return self._run_at([*long, by_unit[0], by_unit[-1]], long)
 
-    def _run_at(self, points: Sequence[ParameterPoint], long: Sequence[ParameterPoint]) -> Runs | None:
+    def _run_at(self, points: Sequence[ParameterPoint], long: Sequence[ParameterPoint]) -> Runs:
         found: list[Runs] = []
         for point in self._with_numbers_of_clients(points):
             asked, claimed = self.statement.asked_at(point), float(self.statement.claim_at(point))
-            seen = asked.runs(claimed, self.effort.runs if point in long else 5 * RUNS, self.seed)
-            found += [] if seen is None else [seen]
+            found.append(asked.runs(claimed, self.effort.runs if point in long else 5 * RUNS, self.seed))
             if isinstance(asked, AskedBound) and point in long:
                 own = [search(asked, claimed, self.seed) for search in self.searches]
                 found += [Runs(value, None, ()) for value in own if value is not None]
-        if not found:
-            return None
-        worst = max(found, key=lambda seen: seen.largest)
-        return replace(worst, numbers=tuple(sorted({n for seen in found for n in seen.numbers})))
+        return Runs.together(found)
 
     def _with_numbers_of_clients(self, points: Sequence[ParameterPoint]) -> list[ParameterPoint]:
         """Where the number of clients is a parameter, each point with several of them."""
@@ -397,5 +393,5 @@ class _Judgement:
             proved_at=tuple(proof.point for proof in proofs),
             whole=self.survey.is_whole(),
             everywhere=everywhere,
-            runs=() if runs is None else runs.numbers,
+            runs=runs,
         )

@@ -35,11 +35,11 @@ class StatementScope:
     proved_at: tuple[Mapping[str, Fraction], ...]
     whole: bool
     everywhere: bool = False
-    runs: tuple[int, ...] = ()
+    runs: Runs | None = None
 
     def __str__(self) -> str:
         about = f"{self.functions}; {self.clients}; {self.dimension}; {self.rounds}"
-        seen = f"; runs with n = {', '.join(map(str, self.runs))}" if self.runs else ""
+        seen = "" if self.runs is None else f"; {self.runs.told()}"
         if self.everywhere:
             return f"{about}; all parameters with {self.region}{seen}"
         proved = f", proved exactly at {len(self.proved_at)} of them" if self.proved_at else ""
@@ -152,7 +152,7 @@ class StatementOutcome:
             )
         if self.refutation is not None:
             lines.append(f"  at {show_point(self.refuted_at)}: {self.refutation}")
-        if self.runs is not None:
+        if self.runs is not None and not self.runs.why_none:
             lines.append(f"  runs on random functions of the class reach {self.runs.largest:.4g} of what is claimed")
         lines += [f"  {s}" for s in self.sensitivity]
         return "\n".join(lines)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fedtheory.conformance.reading import VECTORS, PlaceInRound
 
 _LONG = 50
+#: what stands for a number that the search finds, in code and in words: any number, or one that is not negative
+NUMBER, SIZE = "_number_", "_size_"
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class RoundChange:
 
     ``early``: where the changed text reads the state ``after`` that the round leads to, those of the edits with which that state is worked out
     in a first pass; None where one pass does. ``value``: whether what stands there instead is a vector or a number.
-    ``rule``: the name of the rule that it comes from.
+    ``rule``: the name of the rule that it comes from. Where `NUMBER` or `SIZE` stands in words and edits, the search finds a number for it.
     """
 
     words: str
@@ -33,6 +35,16 @@ class RoundChange:
     early: tuple[Edit, ...] | None = None
     value: bool = False
     rule: str = ""
+
+    @property
+    def free(self) -> str:
+        """`NUMBER` or `SIZE`, where one is to be found."""
+        return next((name for name in (NUMBER, SIZE) if any(name in edit.text for edit in self.edits)), "")
+
+    def at(self, number: float) -> RoundChange:
+        """Return it with a number."""
+        edits = tuple(replace(edit, text=edit.text.replace(self.free, repr(number))) for edit in self.edits)
+        return replace(self, words=self.words.replace(self.free, f"{number:.9g}"), edits=edits)
 
 
 def put(place: PlaceInRound, text: str, words: str) -> RoundChange:

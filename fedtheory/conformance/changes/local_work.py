@@ -7,9 +7,12 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from fedtheory.conformance.changes.change import RoundChange, put
+from fedtheory.conformance.changes.change import NUMBER, SIZE, RoundChange, put
 from fedtheory.conformance.changes.terms import list_quantities
 from fedtheory.conformance.reading import PlaceInRound, RoundReading
+from fedtheory.conformance.wrong_local_work import FIXED_RULES, RULES_WITH_A_NUMBER, RULES_WITH_A_SIZE
+from fedtheory.local.sam import SamSteps
+from fedtheory.local.solvers import GradientSteps
 
 
 def change_solver(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -34,6 +37,12 @@ def change_solver(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
             ("1", "1 where"),
             (f"steps_of({solver}, 0)", "the first client's number for all where"),
             (f"steps_of({solver}, -1)", "the last client's number for all where"),
+            (f"fewest_steps({solver})", "the smallest number for all where"),
+            (f"count_most({solver})", "the largest number for all where"),
+            (f"{solver}.steps + 1", "one more where"),
+            (f"np.maximum({solver}.steps - 1, 1)", "one less where"),
+            (f"2 * {solver}.steps", "twice as many where"),
+            (f"np.maximum({solver}.steps // 2, 1)", "half of them where"),
         ):
             yield put(place, f"with_steps({solver}, {text})", f"{words} {done}")
         yield put(place, f"mean_of_path({solver})", "the mean of the local points in place of the last")
@@ -54,6 +63,34 @@ def _change_size(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCh
         yield put(place, f"with_step({solver}, lambda lr: lr * {text})", f"local steps multiplied by {words}")
         yield put(place, f"with_step({solver}, lambda lr: lr / {text})", f"local steps divided by {words}")
         yield put(place, f"with_step({solver}, lambda lr: {text})", f"local steps of size {words}")
+
+
+def change_steps(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Local steps by another rule, an ascent by another norm."""
+    if place.kind == "solver" and isinstance(_solver(place), SamSteps):
+        for ascent, words in (
+            ("largest entry", "ascent divided by the gradient's largest entry"),
+            ("sum of entries", "ascent divided by the sum of the gradient's entries"),
+            ("signs", "the signs of the gradient as the ascent"),
+            ("beside the first point", "the perturbed gradient beside the round's first point"),
+        ):
+            yield put(place, f'change_ascent({place.text}, "{ascent}")', words)
+    if place.kind == "solver" and isinstance(_solver(place), GradientSteps):
+        for rule in FIXED_RULES:
+            yield put(place, f'other_steps({place.text}, "{rule}")', rule)
+
+
+def change_steps_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Local steps by a rule with a number of its own; momentum that is kept between rounds."""
+    if place.kind == "solver" and isinstance(_solver(place), GradientSteps):
+        for rules, free in ((RULES_WITH_A_NUMBER, NUMBER), (RULES_WITH_A_SIZE, SIZE)):
+            for rule in rules:
+                yield put(place, f'other_steps({place.text}, "{rule}", {free})', f"{rule}, with c = {free}")
+    solver = place.called.removeprefix("self.")
+    if isinstance(getattr(reading.algorithm, solver, None), GradientSteps) and place.knows("problem", "clients"):
+        sub, start, key, _ = place.parts
+        text = f"notes.keep_velocity(self.{solver}, {NUMBER}, {sub}, {start}, {key}, problem, clients)"
+        yield put(place, text, f"local momentum {NUMBER} that is kept between rounds")
 
 
 def change_schedule(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -102,11 +139,13 @@ def _list_settings(solver: Any, path: str = "") -> Iterator[str]:
 
 def change_key(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """The step size and the draws of another round."""
-    if place.kind != "key" or place.text != "key":
+    if place.kind != "key":
         return
-    yield put(place, "in_round(key, key.round + 1)", "local steps of the size of the round after")
-    yield put(place, "in_round(key, key.round - 1)", "local steps of the size of the round before")
-    yield put(place, "in_round(key, 0)", "local steps of the size of the first round")
+    key = place.text
+    yield put(place, f"in_round({key}, {key}.round + 1)", "local steps of the size of the round after")
+    yield put(place, f"in_round({key}, {key}.round - 1)", "local steps of the size of the round before")
+    yield put(place, f"in_round({key}, 0)", "local steps of the size of the first round")
+    yield put(place, f"in_round({key}, 2 * {key}.round)", "local steps whose size changes twice a round")
 
 
 def change_call(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -119,6 +158,9 @@ def change_call(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundCha
     yield put(place, f"self.{solver}({held}, {start}, {key}, {memory})", "all local gradients at the first point")
     first = f"correct_first(self.{solver})({sub}, {start}, {key}, {memory})"
     yield put(place, first, "what local work adds to gradients in the first step only")
+    if place.knows("problem", "clients") and callable(getattr(getattr(reading.algorithm, solver), "lr", None)):
+        text = f"notes.by_own_rounds(self.{solver}, {key}, problem, clients)({sub}, {start}, {key}, {memory})"
+        yield put(place, text, "the step size changes with the rounds that a client took part in")
     if place.knows("problem", "clients"):
         text = f"notes.go_on(self.{solver}, {sub}, {start}, {key}, problem, clients)"
         yield put(place, text, "local work from where the client's last one ended")

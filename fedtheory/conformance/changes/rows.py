@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
-from fedtheory.conformance.changes.change import Edit, RoundChange, enclose, name_of, put
+from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.reading import PlaceInRound, RoundReading, pick
 
 
@@ -36,6 +37,10 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
     yield put(place, f"average(leave_out({of}, 0))", "mean without the first client")
     yield put(place, f"of_one({of}, -1)", "the last client's in place of the mean")
     yield put(place, f"of_one({of}, 0)", "the first client's in place of the mean")
+    yield put(place, f"average(half_of({of}, 0))", "mean over the first half of them")
+    yield put(place, f"average(half_of({of}, 1))", "mean over the second half of them")
+    yield put(place, f"median_of({of})", "the median in place of the mean")
+    yield put(place, f"trimmed_mean({of})", "the mean without the smallest and the largest entries")
     if place.knows("state"):
         own = f"{place.text} * count_rows({of}) + state.x"
         yield put(place, f"({own}) / (count_rows({of}) + 1)", "the old model of the server counted in the mean")
@@ -44,6 +49,11 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
         f"average_by(number_rows({of}, {who[0] if who else None}), {of}{rest})",
         "clients weighed by their numbers from 1",
     )
+    centres = ["0", *(f"state.{name}" for name in reading.list_fields("server") if place.knows("state"))]
+    for centre in centres:
+        for power, words in ((1, "the length"), (-1, "the inverse of the length")):
+            what = f"{name_of(place)}: clients weighed by {words} of {of}" + (f" - {centre}" if centre != "0" else "")
+            yield put(place, f"average_by_length({of}, {centre}, {power}{rest})", what)
     for name in reading.solvers:
         if hasattr(getattr(reading.algorithm, name), "steps"):
             counts = f"count_local_steps(self.{name}, {'clients' if active and clients else 'None'})"
@@ -51,6 +61,31 @@ def change_average(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
             yield put(
                 place, f"average_by(1 / {counts}, {of}{rest})", "clients weighed by the inverse of their local steps"
             )
+
+
+def change_part_of_average(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """Of a mean of a sum, another mean of one of its terms."""
+    if place.called != "average":
+        return
+    of, *who = place.node.args  # type: ignore[attr-defined]
+    if not isinstance(of, ast.BinOp) or not isinstance(of.op, ast.Add | ast.Sub):
+        return
+    sign, rest = "+" if isinstance(of.op, ast.Add) else "-", "".join(f", {ast.unparse(one)}" for one in who)
+    for term, is_first in ((of.left, True), (of.right, False)):
+        other = f"average({ast.unparse(of.right if is_first else of.left)}{rest})"
+        node = ast.copy_location(ast.Call(ast.Name("average", ast.Load()), [term, *who], []), place.node)
+        alone = replace(place, node=node, text=ast.unparse(node))
+        for change in change_average(reading, alone):
+            (edit,) = change.edits
+            text = f"(({edit.text}) {sign} {other})" if is_first else f"({other} {sign} ({edit.text}))"
+            yield put(place, text, f"{change.words}, of {ast.unparse(term)}")
+
+
+def change_average_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
+    """A mean that is made one by one, by a share of what is new."""
+    if place.called == "average":
+        of = place.parts[0]
+        yield put(place, f"mean_one_by_one({of}, {NUMBER})", f"the mean made one by one, with {NUMBER} of the next")
 
 
 def change_row(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -76,6 +111,10 @@ def change_problem(reading: RoundReading, place: PlaceInRound) -> Iterator[Round
         for which, words in ((-1, "last"), (0, "first")):
             text = f"take_one(problem, clients, {which})"
             yield put(place, text, f"all clients work on the objective of the {words} one")
+    if place.kind == "problem" and reading.dimension > 1:
+        for which, words in (("-1", "last"), ("0", "first")):
+            kept = f"~(np.arange({place.text}.d) == {which} % {place.text}.d)"
+            yield put(place, f"restrict_gradients({place.text}, {kept})", f"no gradients in the {words} coordinate")
 
 
 def change_increment(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
@@ -133,6 +172,9 @@ def change_absent(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
         mean = f"spread(average({new}, {clients}), problem.n)"
         yield put(place, f"scatter({mean}, {clients}, {new})", f"{name_of(place)} has the mean for absent clients")
         yield put(place, mean, f"{name_of(place)} has the mean for all clients")
+    for which, words in ((0, "first"), (-1, "last")):
+        one = f"only_row({new}, gather({old}, {clients}), {which})"
+        yield put(place, f"scatter({old}, {clients}, {one})", f"{name_of(place)} for the {words} active client only")
     moved = _for_all(reading, place, place.node.args[2])  # type: ignore[attr-defined]
     yield put(place, moved, f"{name_of(place)} moves for absent clients as well")
 

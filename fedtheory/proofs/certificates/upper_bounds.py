@@ -28,7 +28,7 @@ from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.units import state_in_units
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.guard import BoundQuestion, require_within
+from fedtheory.proofs.guard import BoundQuestion, Runs, require_within
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.sizes import sizes_of
@@ -45,10 +45,11 @@ LONGEST_DENOMINATOR = 10**40
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """A proved bound and the data of its proof (`fedtheory.proofs.checker.certificates`)."""
+    """A proved bound and the data of its proof (`fedtheory.proofs.checker.certificates`), and the runs that it was held against."""
 
     bound: Fraction
     data: Mapping[str, Any]
+    runs: Runs | None = None
 
     @property
     def statement(self) -> str:
@@ -100,8 +101,8 @@ def prove(
 
     def finished(bound: Fraction, data: Mapping[str, Any]) -> Certificate:
         asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
-        require_within(asked.runs(float(bound)), bound)
-        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
+        seen = require_within(asked.runs(float(bound)), bound)
+        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
 
     reasons = []
     try:

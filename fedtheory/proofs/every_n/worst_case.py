@@ -34,10 +34,10 @@ from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.semidefinite.solve import Infeasible, Residuals, Solution, TooLarge
 from fedtheory.proofs.sizes import sizes_of
-from fedtheory.running.enumeration import enumerate_courses, enumerate_subsets
+from fedtheory.running.enumeration import MOST_SUBSETS, enumerate_courses, enumerate_subsets
 
-#: most subsets of clients that a replay goes through, and most clients it rebuilds
-MOST_SUBSETS, MOST_CLIENTS = 1000, 50
+#: most clients that a replay rebuilds
+MOST_CLIENTS = 50
 #: runs that tell what a worst case is at least where no solver's answer was accepted
 TELLING_RUNS = 4000
 #: squared length of a free vector when functions are rebuilt, relative to its products with the others; its inverse is lost
@@ -191,7 +191,7 @@ def _factor(block: NDArray[np.float64]) -> NDArray[np.float64]:
 def _at_least(asked: BoundQuestion) -> str:
     """What runs on random functions of the class reach, where that is known: the worst case is not less."""
     found = asked.runs(1.0, TELLING_RUNS)
-    if found is None or not found.largest > 0:
+    if not found.largest > 0:
         return ""
     return f"; functions of the class with {found.clients} clients reach {found.largest:.6g}, so that the worst case is at least that"
 

@@ -15,11 +15,12 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.exact import in_floats, rational
 from fedtheory.core.problem import objective
 from fedtheory.core.states import arrays_of
+from fedtheory.proofs.crowds import Crowd
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.guard import CANNOT_RUN, RUNS, Runs, require_within, runs_on
-from fedtheory.proofs.members import COORDINATES, draw_members, has_members, members_of
+from fedtheory.proofs.members import COORDINATES, OF_CLIENTS, draw_members, members_of
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, follow_errors
-from fedtheory.running.enumeration import enumerate_outcomes, who_takes_part
+from fedtheory.running.enumeration import enumerate_outcomes
 from fedtheory.running.falsifier import Candidates
 
 PotentialOf = Callable[[Any, Any, Any], Any]  # of functions, the state at x*, and a state
@@ -34,18 +35,16 @@ class DecreaseQuestion:
     weights: Mapping[str, Fraction]
     participation: Any = None
 
-    def runs(self, claimed: float, budget: int = 5 * RUNS, seed: int = 0) -> Runs | None:
-        """The largest measured / claimed of a search over functions, states and numbers of clients; None where there are no such runs."""
-        if not has_members(self.function_class):
-            return None
+    def runs(self, claimed: float, budget: int = 5 * RUNS, seed: int = 0) -> Runs:
+        """The largest measured / claimed of a search over functions, states and numbers of clients, or why there are no such runs."""
         try:
             question = _DecreaseOnRuns.of(self)
-        except CANNOT_RUN:
-            return None
+        except CANNOT_RUN as error:
+            return Runs.none(error)
         return runs_on(question, self.participation, claimed, budget, seed)
 
 
-def require_decrease(model: ErrorModel, potential: PotentialOf, rate: Any) -> Runs | None:
+def require_decrease(model: ErrorModel, potential: PotentialOf, rate: Any) -> Runs:
     """Hold the rate of a potential against a few rounds from random states, which are returned.
 
     Raises
@@ -60,7 +59,7 @@ def require_decrease(model: ErrorModel, potential: PotentialOf, rate: Any) -> Ru
 class _DecreaseOnRuns:
     """E V(after) / V(before) of a round from random states on which the relations between fields hold."""
 
-    unit = 1.0
+    unit, rounds = 1.0, 1
 
     def __init__(self, model: ErrorModel, potential: PotentialOf) -> None:
         self.model, self.potential = model, potential
@@ -84,25 +83,27 @@ class _DecreaseOnRuns:
 
         return cls(model, potential)
 
-    def draw(self, rng: np.random.Generator, count: int, n: int) -> Candidates:
+    def draw(self, rng: np.random.Generator, count: int, kinds: int) -> Candidates:
         """Random functions, and the free parts of random errors."""
-        found = draw_members(self.function_class, rng, count, n)
+        found = draw_members(self.function_class, rng, count, kinds)
         for kind in KINDS:
             for name in self.model.space.free[kind]:
-                shape = (count, 1 if kind == "mean" else n, COORDINATES)
+                shape = (count, 1 if kind == "mean" else kinds, COORDINATES)
                 size = np.exp(rng.standard_normal((count, 1, 1))) * float(self.model.units[name])
                 found[f"{kind} {name}"] = size * rng.standard_normal(shape)
         return found
 
-    def measured(self, candidates: Candidates) -> NDArray[np.float64]:
+    def measured(self, candidates: Candidates, crowd: Crowd) -> NDArray[np.float64]:
         """The ratio on every candidate; -inf where V vanishes at the start."""
+        apart = [name for name in candidates if name.startswith("deviation ")]
+        candidates = crowd.of_all(candidates, (*OF_CLIENTS, *apart))
         functions = members_of(self.function_class, candidates, 1.0)
         star = self.algorithm.solution_state(functions, np.zeros((len(candidates["inside"]), 1, COORDINATES)))
         at = arrays_of(star)
         errors = _errors(self.model, candidates, {name: values.shape[-2] for name, values in at.items()})
         begin = dataclasses.replace(star, **{name: at[name] + error for name, error in errors.items()})
         before, after = np.asarray(self.potential(functions, star, begin)), 0.0
-        for share, clients in who_takes_part(self.model.participation):
+        for share, clients in crowd.choices:
 
             def step(key: Any, clients: Any = clients) -> Any:
                 return self.algorithm.round(functions, begin, clients, key)
