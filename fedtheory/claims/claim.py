@@ -381,6 +381,34 @@ class JudgedChange:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A statement of a claim as its data say it: this is what is judged, and what its author says are words beside it.
+
+    ``sentence``; ``formula``, in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`); ``rounds``: of states that a function
+    plays, what they are and what a round makes of them, line by line; ``assumed``: classes and hypotheses as formulas, which stand in the verdict in
+    the place of the claim's assumptions ``instead_of``; ``role``: as of a part; ``name``: of the step, in a claim of several statements.
+
+    Examples
+    --------
+    >>> print(Told("1 <= 2.").role)
+    printed
+    """
+
+    sentence: str
+    formula: str = ""
+    rounds: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    role: Role = "printed"
+    name: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a verdict."""
+        shown = {"sentence": self.sentence, "formula": self.formula, "rounds": list(self.rounds), "name": self.name}
+        return {"role": self.role} | {word: value for word, value in shown.items() if value}
+
+
+@dataclass(frozen=True)
 class Claim:
     """One statement of one paper.
 
@@ -410,13 +438,10 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
-    sentence : str
-        The statement as its data say it, where it is data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
+    told : () -> statements as their data say them, optional
+        Where they are data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
     near_misses : context -> judged changes, optional
         What comes of changing every number, sign, exponent, term and hypothesis of the statement, one at a time.
-    formula : str
-        The statement as a formula, for pages: in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`).
-
     Examples
     --------
     >>> def check(context):
@@ -444,8 +469,7 @@ class Claim:
     setting: Callable[[Context], Setting] | None = None
     clauses: tuple[Clause, ...] = ()
     protocol: Protocol | None = None
-    sentence: str = ""
-    formula: str = ""
+    told: Callable[[], Iterable[Told]] | None = None
     near_misses: Callable[[Context], Iterable[JudgedChange]] | None = None
 
     @property

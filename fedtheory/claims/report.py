@@ -62,15 +62,34 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
         line = Text.assemble(
             (verdict.id, "bold"), "  ", (word, style), f"  ({verdict.kind}, {margin}{verdict.seconds:.1f} s)"
         )
-        judged = [f"judged: {verdict.sentence}"] if verdict.sentence else []
         given = [f"given: {'; '.join(verdict.given)}"] if verdict.given else []
         said = f"{verdict.source}: {write_headline(verdict)}"
-        body = [said, *judged, *given, *list_evidence(verdict), *list_faults_of(verdict)]
+        body = [said, *list_told(verdict), *given, *list_evidence(verdict), *list_faults_of(verdict)]
         body += filter(None, [describe_kernel(verdict)])
         if has_proof(verdict.evidence):
             body.append(f"the proof, to be read: 'fedtheory explain {verdict.id}'")
         blocks += [line, *(Padding(Text(text), (0, 0, 0, 4)) for text in body)]
     return Group(*blocks)
+
+
+def list_told(verdict: Verdict) -> list[str]:
+    """Return lines on what was judged, as its data say it; of states that a function plays what they are and what a round makes of them, once."""
+    lines: list[str] = []
+    seen: list[Any] = []
+    for one in verdict.told:
+        name = f" {one['name']}" if "name" in one and len(verdict.told) > 1 else ""
+        lines.append(f"{describe_told(verdict, one)}{name}: {one['sentence']}")
+        if (rounds := one.get("rounds", [])) not in seen:
+            lines += (f"    {line}" for line in rounds)
+            seen.append(rounds)
+    return lines
+
+
+def describe_told(verdict: Verdict, one: Mapping[str, Any]) -> str:
+    """Return what a statement that is data is to the verdict: what was judged; where the word rests on words, too, what was shown."""
+    word = verdict.repair if one["role"] == "repaired" else verdict.status
+    what = "shown, from which the argument goes on" if word == "argued" else "judged"
+    return f"{what}, corrected" if one["role"] == "repaired" else what
 
 
 def list_evidence(verdict: Verdict) -> list[str]:

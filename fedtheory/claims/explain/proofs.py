@@ -12,8 +12,9 @@ from fedtheory.claims.explain.derivations import NOTATION, ORIGIN, explain_deriv
 from fedtheory.claims.explain.document import Block, Display, Document, Heading, Paragraph
 from fedtheory.claims.explain.finding import find_proofs, has_proof
 from fedtheory.claims.explain.opened import OpenDerivation
-from fedtheory.claims.explain.statements import display_statement, find_statements, name_leaves
+from fedtheory.claims.explain.statements import display_statement, explain_lemma, find_statements, name_leaves
 from fedtheory.claims.explain.terms import explain_term
+from fedtheory.claims.report import describe_told
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
@@ -46,9 +47,8 @@ def explain_verdict(verdict: Verdict, claim: Claim | None = None) -> Document:
     blocks: list[Block] = [Paragraph((f"{verdict.source}. {verdict.statement}",))]
     if verdict.repaired:
         blocks.append(Paragraph((f"Instead: {verdict.repaired}",)))
-    if verdict.sentence:
-        blocks.append(Paragraph((f"What is judged: {verdict.sentence}",)))
     statements = list(find_statements(claim.check)) if claim is not None else []
+    blocks += explain_told(verdict)
     stated = getattr(claim.check, "keywords", {}) if claim is not None else {}
     for word, label in (("statement", "As it is printed:"), ("repaired", "Corrected:")):
         maths = display_statement(stated.get(word))
@@ -73,6 +73,13 @@ def explain_verdict(verdict: Verdict, claim: Claim | None = None) -> Document:
                 blocks.append(Paragraph((told[k],)))
             blocks += explain_proof(proof, statements)
     return make_page(f"{verdict.id}: {verdict.status}", blocks)
+
+
+def explain_told(verdict: Verdict) -> Iterator[Block]:
+    """Statements as their data say them; of those that have a page of their own below, states are written out there."""
+    for one in verdict.told:
+        name = f" ({one['name']})" if "name" in one and len(verdict.told) > 1 else ""
+        yield Paragraph((f"What was {describe_told(verdict, one)}{name}: {one['sentence']}",))
 
 
 def make_page(title: str, blocks: Iterable[Block]) -> Document:
@@ -141,8 +148,10 @@ def explain_proof(data: Mapping[str, Any], statements: Sequence[Any] = ()) -> It
     if data["format"] == CERTIFICATE_FORMAT:
         yield Paragraph((verify_method(data),))
     else:
-        lemmas = (name_leaves(s, data) for s in statements if isinstance(s, Lemma))
-        named = next((found for found in lemmas if found is not None), None)
+        lemmas = ((s, name_leaves(s, data)) for s in statements if isinstance(s, Lemma))
+        lemma, named = next(((s, found) for s, found in lemmas if found is not None), (None, None))
+        if lemma is not None:
+            yield from explain_lemma(lemma)
     try:
         found = OpenDerivation(data, named)
     except NotAvailable as reason:

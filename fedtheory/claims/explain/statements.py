@@ -8,14 +8,15 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.explain.document import Math
+from fedtheory.claims.explain.document import Block, Display, Math, Paragraph, typeset_line
 from fedtheory.claims.explain.opened import Named
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.formula_texts import Line, latex, latex_region
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.pictures import describe_measure
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.theorems.writing import latex, latex_region
 from fedtheory.claims.statements.worlds import SymbolicWorld
+from fedtheory.claims.statements.written import write_lemma
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.parameters.field import ParameterField
 
@@ -68,6 +69,14 @@ def display_statement(statement: Any) -> list[Math]:
         ]
         said = f"\\mathbb{{E}} V_{{t+1}} \\le {claimed} V_{{t}}, \\quad V = {' + '.join(terms)}"
     return [Math(said), Math(latex_region(statement.parameters))]
+
+
+def explain_lemma(lemma: Lemma) -> Iterator[Block]:
+    """What a lemma says: its conclusion, its functions, what is known of gradients, and its hypotheses."""
+    found = write_lemma(lemma)
+    yield Display(Math.of(found.said), "conclusion of the lemma")
+    given: list[Line] = [(f"hypothesis {name}: ", tree) for name, tree in found.given]
+    yield from (Paragraph(typeset_line(line)) for line in (*found.functions, *found.gradients, *given))
 
 
 def name_leaves(lemma: Lemma, data: Mapping[str, Any]) -> Named | None:

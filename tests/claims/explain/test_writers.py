@@ -18,7 +18,6 @@ from fedtheory.claims.explain.document import (
     NumberedStep,
     PageTable,
     Paragraph,
-    draw_signs,
 )
 from fedtheory.claims.explain.latex import PROGRAMS, write_latex_page, write_pdf
 from fedtheory.claims.explain.markdown import write_markdown
@@ -26,10 +25,11 @@ from fedtheory.claims.explain.proofs import explain_proof, explain_verdict, join
 from fedtheory.claims.report import describe_verdicts
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Contraction
+from fedtheory.claims.statements.formula_texts import draw_signs, latex_name, latex_region
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.theorems.writing import latex_name, latex_quantity, latex_region
+from fedtheory.claims.statements.theorems.writing import latex_quantity
 from fedtheory.claims.statements.worlds import dot, norm2
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.formulas import read
