@@ -442,6 +442,7 @@ class Claim:
         Where they are data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
     near_misses : context -> judged changes, optional
         What comes of changing every number, sign, exponent, term and hypothesis of the statement, one at a time.
+
     Examples
     --------
     >>> def check(context):

@@ -12,7 +12,7 @@ from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
 from fedtheory.claims.statements.made_methods import describe_made
 from fedtheory.claims.statements.ordering import Ordering
-from fedtheory.claims.statements.pictures import describe_measure, name_given, name_metric
+from fedtheory.claims.statements.pictures import describe_measure, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.statements.theorems.theorem import Theorem

@@ -14,8 +14,8 @@ from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
-from fedtheory.claims.statements.on_instances import InstanceStatement
 from fedtheory.claims.statements.made_methods import describe_made
+from fedtheory.claims.statements.on_instances import InstanceStatement
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.pictures import describe_measure, describe_method, name_given, name_metric
 from fedtheory.claims.statements.planting import Statement

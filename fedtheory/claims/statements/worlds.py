@@ -182,7 +182,7 @@ class Unasked:
     n: Any
 
 
-def unasked(beside: Any) -> Unasked:
+def unasked(beside: Any) -> Any:
     """The problem of a round on vectors of a world; ``beside``: one of every client."""
     return Unasked(ANY_CLIENTS if isinstance(beside, Vector) else len(beside.clients))
 

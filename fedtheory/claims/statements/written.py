@@ -23,10 +23,10 @@ from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, divide, inn
 from fedtheory.proofs.regions.region import Region
 
 #: parts of the generic point: quotients of neighbouring primes
-_PRIMES = (10007, 10037, 10061, 10079, 10099, 10133, 10151, 10163, 10193, 10243, 10267, 10289, 10313, 10333, 10369)
-#: digits of a number beyond which it is taken to be the generic point's
-_DIGITS = 7
-ZERO, ONE = ast.Constant(0), ast.Constant(1)
+_PRIMES = tuple(10**9 + k for k in (7, 9, 21, 33, 87, 93, 97, 103, 123, 181, 207, 223, 241, 271, 289))
+#: characters of a number beyond which it is taken to be the generic point's
+_LONGEST = 14
+ZERO = ast.Constant(0)
 
 
 class Unwritten(InvalidInput):
@@ -63,7 +63,10 @@ def _operation(name: str, sign: ast.operator, *, swapped: bool = False) -> Calla
         if not isinstance(value, Fraction):
             return value
         left, right = (other, self) if swapped else (self, other)
-        return WrittenNumber(value, _join(number_tree(left), sign, number_tree(right)))
+        try:
+            return WrittenNumber(value, _join(number_tree(left), sign, number_tree(right)))
+        except Unwritten:  # that is said where it is to be written
+            return value
 
     return apply
 
@@ -85,7 +88,7 @@ def number_tree(value: Any) -> ast.expr:
     if isinstance(value, WrittenNumber):
         return value.tree
     number = Fraction(value)
-    if len(str(abs(number))) > 2 * _DIGITS:
+    if len(str(abs(number))) > _LONGEST:
         raise Unwritten(f"the number {number} was not made of the parameters that were given")
     return _constant(number)
 
@@ -169,7 +172,9 @@ class WrittenVector(Vector):
     def averaged(self, clients: Sampling | None) -> Any:
         """Average over the clients."""
         found = super().averaged(clients)
-        return found if clients is not None else self if self.common else WrittenVector(found.terms, Made("mean", (self,)))
+        return (
+            found if clients is not None else self if self.common else WrittenVector(found.terms, Made("mean", (self,)))
+        )
 
     def dot(self, other: Vector) -> WrittenForm:
         """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
@@ -345,7 +350,7 @@ class Writer:
             case Made("gradient", (f, x)):
                 return self._call("grad", f, self._shown(x, below))
             case Made("value", (f, x)):
-                found = ast.Call(ast.Name(self.function(f), ast.Load()), [self._shown(x, below)], [])
+                found: ast.expr = _call(self.function(f), self._shown(x, below))
                 return _call("mean", found) if f.client else found
             case Made("mean", (inner,)):
                 return _call("bar", self._shown(inner, below))
@@ -386,7 +391,12 @@ class Writer:
         """What was made by other hands: as a combination of leaves, or of their products."""
         if isinstance(thing, Vector):
             return _sum_trees(
-                (c, self._shown(Vector({leaf: 1}), below) if key_of(Vector({leaf: 1})) in self.names else self._mean_leaf(leaf))
+                (
+                    c,
+                    self._shown(Vector({leaf: 1}), below)
+                    if key_of(Vector({leaf: 1})) in self.names
+                    else self._mean_leaf(leaf),
+                )
                 for leaf, c in thing.terms.items()
             )
         raise Unwritten("a number was not made by 'dot', 'norm2' and values of functions")
@@ -419,7 +429,9 @@ class Writer:
             return
         for factor, part in made.parts:
             opened = isinstance(part, Form) and factor in (1, -1)
-            for positive, term in self._top(part) if opened else [split_sign(draw_signs(self._term(factor, part, None)))]:
+            for positive, term in (
+                self._top(part) if opened else [split_sign(draw_signs(self._term(factor, part, None)))]
+            ):
                 if not _is(term, 0):
                     yield positive == (not opened or factor == 1), term
 

@@ -1,8 +1,8 @@
 """States that a function plays, written out on names: what any state has, what a round makes of it, and what is assumed.
 
 The function is played as in a proof, in a world that remembers how everything was made (`fedtheory.claims.statements.written`); nobody writes what
-it does a second time. A field of the state of round t is written ``x^t``; what all states share has no round. Where a line of the proof speaks of more
-rounds one after the other, or of a run from the start, the function is played so, too, and what that adds is told.
+it does a second time. A field of the state of round t is written ``x^t``; what all states share has no round. Where a line of the proof speaks of
+more rounds one after the other, or of a run from the start, the function is played so, too, and what that adds is told.
 """
 
 from __future__ import annotations
@@ -445,6 +445,7 @@ class PutTrees(ast.NodeTransformer):
         self.trees = trees
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        """What the name stands for."""
         return self.trees.get(node.id, node)
 
 

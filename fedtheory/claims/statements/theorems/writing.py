@@ -1,7 +1,7 @@
 r"""A theorem in words and as a formula, made of the theorem: nobody writes them a second time.
 
-Lines have formulas among words (`fedtheory.claims.statements.formula_texts`): of them come the sentence of a terminal and of pages, and the paragraphs
-of an explanation. Formulas are LaTeX as `fedtheory.tools.typesetting` reads it: ``\text{gap}_{N} \le \frac{L D_{0}}{2 N}``.
+Lines have formulas among words (`fedtheory.claims.statements.formula_texts`): of them come the sentence of a terminal and of pages, and paragraphs of
+an explanation. Formulas are LaTeX as `fedtheory.tools.typesetting` reads it: ``\text{gap}_{N} \le \frac{L D_{0}}{2 N}``.
 """
 
 from __future__ import annotations
