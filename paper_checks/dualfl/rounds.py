@@ -173,7 +173,9 @@ def play_pair(world: World, p: Parameters, last: int) -> list[State]:
     young = at_star + conjugate - dot(xi, star)
     world.assume("Fenchel", -young)
     dual_least = norm2(bar(best)) / (2 * p.nu) + dot(best, star) - at_star
-    pair = State(x=x, xi=xi, x_star=star, young=young, least=at_star + norm2(star) * (p.nu / 2), dual_least=dual_least)
+    pair = State(
+        x=x, xi=xi, x_star=star, s_star=s, young=young, least=at_star + norm2(star) * (p.nu / 2), dual_least=dual_least
+    )
     pair.energy, pair.dual_energy = at_x + norm2(x) * (p.nu / 2), norm2(bar(xi)) / (2 * p.nu) + conjugate
     return [pair] * (last + 1)
 

@@ -113,7 +113,7 @@ def _write_operation(tree: ast.BinOp, sign: ast.operator, level: int) -> str:
             return _bracket(f"{write(left, _PRODUCT)}/{write(right, _DIVISOR)}", _PRODUCT, level)
         case ast.Pow():
             base = write(left, _POWER)
-            base = f"({base})" if re.search(r"(\^\S+|\*|\})$", base) else base
+            base = f"({base})" if base[:1] != "(" and re.search(r"\^\S+$|\*$", base) else base
             simple = isinstance(right, ast.Name | ast.Constant)
             return _bracket(f"{base}^{write(right) if simple else f'({write(right)})'}", _DIVISOR, level)
         case ast.Mult():

@@ -143,7 +143,7 @@ def _with_claim(line: str, own: Mapping[str, str]) -> str:
 
 def _made(theorem: Theorem, what: str, **change: Any) -> Iterator[NearMiss]:
     try:
-        yield NearMiss(what, replace(theorem, proof="", **change))
+        yield NearMiss(what, replace(theorem, proof="", added=(), **change))
     except (FedtheoryError, Unreadable):  # it cannot be said
         return
 

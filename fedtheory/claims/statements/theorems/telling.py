@@ -161,6 +161,8 @@ def _places(line: Line, owners: Mapping[str, str], constants: frozenset[str]) ->
                 found.add((name, k))
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int() as k)):
                 found.add((owners.get(name, name), k))
+            case ast.Subscript(value=ast.Name(id=name)) if name in owners:
+                found.add((owners[name], 0))
             case ast.Name(id=name) if name in constants:
                 found.add((name, 0))
     return found
@@ -199,9 +201,14 @@ class _Teller:
 
     @cached_property
     def owners(self) -> dict[str, str]:
-        """Quantities that are a field of the state, by their names."""
-        read = {name: read_quantity(text) for name, text in self.theorem.quantities.items()}
+        """Quantities of the statement that are a field of the state, by their names."""
+        read = {name: read_quantity(self.theorem.quantities[name]) for name in list_stated(self.theorem)}
         return {name: tree.id for name, tree in read.items() if isinstance(tree, ast.Name)}
+
+    @property
+    def letter(self) -> ast.expr:
+        """What a round is called."""
+        return ast.Name(next(iter(self.theorem.rounds), "t"), ast.Load())
 
     def play(self, last: int) -> _Played:
         """Any state, and so many after it."""
@@ -242,9 +249,12 @@ class _Teller:
         vectors = dict.fromkeys(symbol(name) for world in worlds for name in world.mean)
         numbers = dict.fromkeys(symbol(name) for world in worlds for name in world.numbers)
         first = self.played[0]
-        of_state = [self.finish((place,), first) for place in first.free()]
-        for kind, fields, names in (("vectors", of_state, vectors), ("numbers", [], numbers)):
-            found = [*fields, *((ast.Name(name, ast.Load()),) for name in names if name in spoken)]
+        of_state = {
+            kind: [self.finish((p,), first) for p in first.free(of)]
+            for kind, of in (("vectors", Vector), ("numbers", Form))
+        }
+        for kind, names in (("vectors", vectors), ("numbers", numbers)):
+            found = [*of_state[kind], *((ast.Name(name, ast.Load()),) for name in names if name in spoken)]
             if found:
                 yield (f"any {kind} ", *join_pieces([*{write_line(line): line for line in found}.values()]))
 
@@ -253,8 +263,7 @@ class _Teller:
         if played.first is not None:
             first = played.first
             return _with_rounds(line, lambda k: ast.Constant(first + k))
-        letter = ast.Name(next(iter(self.theorem.rounds), "t"), ast.Load())
-        return _with_rounds(line, lambda k: ast.BinOp(letter, ast.Add(), ast.Constant(k)) if k else letter)
+        return _with_rounds(line, lambda k: ast.BinOp(self.letter, ast.Add(), ast.Constant(k)) if k else self.letter)
 
     def tell_once(self, played: _Played) -> Iterator[tuple[str, Line]]:
         """Lines, and of hypotheses the names, that were not told of another round."""
@@ -301,22 +310,29 @@ class _Played:
 
     def field(self, name: str, k: int, value: Any) -> ast.expr:
         """How a field of the k-th state is written."""
-        if name in self.constants:
-            return ast.Name(name, ast.Load())
-        quantity = next((q for q, owned in self.teller.owners.items() if owned == name), None)
+        quantity = self._quantity_of(name)
         if quantity is not None and not isinstance(value, Vector):
-            return ast.Subscript(ast.Name(quantity, ast.Load()), ast.Constant(k), ast.Load())
-        return of_round(name, ast.Constant(k))
+            index = self.teller.letter if name in self.constants else ast.Constant(k)
+            return ast.Subscript(ast.Name(quantity, ast.Load()), index, ast.Load())
+        return ast.Name(name, ast.Load()) if name in self.constants else of_round(name, ast.Constant(k))
+
+    def _quantity_of(self, name: str) -> str | None:
+        """The quantity that a field is."""
+        return next((quantity for quantity, owned in self.teller.owners.items() if owned == name), None)
 
     def _name_fields(self) -> None:
-        """A value is called after the first field that has it, of those that all states have if there is one; what is drawn has no name."""
+        """A value is called after the first field that has it, of those that all states have if there is one; what is drawn has no name.
+
+        Numbers are written out, but for those that are quantities of the statement.
+        """
         every = [known for outcomes in self.states for _, known in outcomes]
         proper = set.intersection(*map(set, every))
         fields = [
             (name not in proper, k, name, value)
             for k, outcomes in enumerate(self.states)
             for name, value in outcomes[0][1].items()
-            if isinstance(value, Vector | Form) and len(outcomes) == 1
+            if len(outcomes) == 1
+            and (isinstance(value, Vector) or (isinstance(value, Form) and self._quantity_of(name) is not None))
         ]
         for serial, (_, k, name, value) in enumerate(sorted(fields, key=lambda item: item[0])):
             key = key_of(value)
@@ -363,8 +379,9 @@ class _Played:
                 drawn: Line = ("with probability ", number_tree(chance), ": ") if len(outcomes) > 1 else ()
                 for name, value in known.items():
                     meaning = None if name in self.constants and k else self._meaning(name, k, value)
-                    if meaning is not None:
-                        yield (name, k), (*drawn, ast.Compare(self.field(name, k, value), [ast.Eq()], [meaning]))
+                    own = self.field(name, k, value)
+                    if meaning is not None and show_tree(meaning) != show_tree(own):
+                        yield (name, k), (*drawn, ast.Compare(own, [ast.Eq()], [meaning]))
 
     def _meaning(self, name: str, k: int, value: Any) -> ast.expr | None:
         """What a field is: the one before it that is the same thing, or how it was made; None of any vector or number."""
@@ -382,14 +399,15 @@ class _Played:
         """Whether it is a field of another state than the k-th one."""
         return bool({j for _, j in self._spoken((tree,))} - {k})
 
-    def free(self) -> Iterator[ast.expr]:
-        """Fields of the first state that lines speak of, and that are any vector: of which no gradient is known either."""
+    def free(self, kind: type) -> Iterator[ast.expr]:
+        """Fields of the first state that lines speak of, or that are quantities, and that are any vector, or number: no gradient is known of them."""
         spoken = {place for _, line in self.lines() for place in self._spoken(line)}
         slopes = {key_of(e.g) for f in self.world.functions for e in f.evaluations}
         for name, value in self.of_any.items():
-            any_vector = isinstance(value, Vector) and key_of(value) not in slopes
-            if any_vector and (name, 0) in spoken and self._meaning(name, 0, value) is None:
-                yield self.field(name, 0, value)
+            asked = (name, 0) in spoken or (kind is Form and self._quantity_of(name) is not None)
+            if asked and isinstance(value, kind) and key_of(value) not in slopes:
+                if self._meaning(name, 0, value) is None:
+                    yield self.field(name, 0, value)
 
     # ---- methods and quantities
 
@@ -419,7 +437,7 @@ class _Played:
 
     def quantities(self) -> Iterator[tuple[str, Line]]:
         """What quantities are, in fields of the state of their round; of one that is a field, that is told among the states."""
-        for name in list_stated(self.teller.theorem):
+        for name in (name for name in list_stated(self.teller.theorem) if name not in self.teller.owners):
             text = self.teller.theorem.quantities[name]
             names = names_of_quantity(text)
             known = {*self.teller.numbers, *self.teller.theorem.where}
@@ -428,14 +446,25 @@ class _Played:
             shown = {n: self._shown(n, k, v) for n, v in values.items() if n in names}
             left = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(k), ast.Load())
             right = PutTrees(shown).visit(copy.deepcopy(read_quantity(text)))
-            if show_tree(left) != show_tree(right):
-                yield name, (ast.Compare(left, [ast.Eq()], [right]),)
+            yield name, (ast.Compare(left, [ast.Eq()], [right]),)
 
     def _shown(self, name: str, k: int, value: Any) -> ast.expr:
-        """A field of the k-th state; one that is a field of another state is written as that."""
+        """A field of the k-th state; one that is a field of another state is written as that, and a number as it was made."""
+        if isinstance(value, Form) and self._quantity_of(name) is None:
+            return self.writer.tree(value)
         named = self.writer.names.get(key_of(value))
         of_other = named is not None and name not in self.constants and self._is_of_another(named.tree, k)
         return named.tree if named is not None and of_other else self.field(name, k, value)
+
+
+def is_about(line: Line, name: str) -> bool:
+    """Whether a line says what a field of the state is."""
+    match line:
+        case (ast.Compare(left=ast.Name(id=found)),):
+            return found == name
+        case (ast.Compare(left=ast.Call(func=ast.Name(id="of_round"), args=[ast.Name(id=found), _])),):
+            return found == name
+    return False
 
 
 class PutTrees(ast.NodeTransformer):

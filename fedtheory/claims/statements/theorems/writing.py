@@ -24,8 +24,9 @@ from fedtheory.claims.statements.formula_texts import (
 )
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity, read_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
-from fedtheory.claims.statements.theorems.telling import PutTrees, ToldStates, list_stated, tell_states
+from fedtheory.claims.statements.theorems.telling import PutTrees, ToldStates, is_about, list_stated, tell_states
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, names, read
 
 #: what stands beside a hypothesis of the theorem's own
@@ -47,7 +48,7 @@ def write_scope(theorem: Theorem) -> list[str]:
     found += [write_line(line) for line in _given(theorem)]
     found += list_words(theorem)
     named = {*theorem.given, *theorem.assumed}
-    return found + [f"added: {piece}" for piece in theorem.added if piece not in named]
+    return found + [f"added: {piece}" for piece in theorem.added if piece not in named and not piece.isidentifier()]
 
 
 def list_words(theorem: Theorem) -> list[str]:
@@ -72,9 +73,9 @@ def list_scope(theorem: Theorem) -> list[Line]:
         found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
     if told is not None:
         found += [*told.functions, *_assumed(theorem, told)]
-    named = {*theorem.given, *theorem.assumed}
-    marked = [f"{name}{ADDED}" for name in theorem.added if name not in theorem.assumed]
-    return found + [(text if text.removesuffix(ADDED) not in named else f"given {text}",) for text in marked]
+    fields = {name for name in theorem.added if name.isidentifier() and name not in theorem.given}
+    marked = [name for name in theorem.added if name not in theorem.assumed and name not in fields]
+    return found + [(f"{'given ' if name in theorem.given else ''}{name}{ADDED}",) for name in marked]
 
 
 def _given(theorem: Theorem) -> Iterator[Line]:
@@ -99,7 +100,29 @@ def list_states(theorem: Theorem) -> list[Line]:
     told = tell_once(theorem)
     if told is None:
         return []
-    return [*told.methods.values(), *told.states, *(("at first: ", *line) for line in told.begins)]
+    added = {line: (*line, ADDED) for line in list_added(theorem)}
+    states = [added.get(line, line) for line in told.states]
+    return [*told.methods.values(), *states, *(("at first: ", *line) for line in told.begins)]
+
+
+def list_added(theorem: Theorem) -> list[Line]:
+    """What is so of fields of the state that are said to be added.
+
+    Raises
+    ------
+    InvalidInput
+        The states have no such field.
+    """
+    told = tell_once(theorem)
+    found: list[Line] = []
+    for name in theorem.added if told is not None else ():
+        if not name.isidentifier() or name in theorem.given or name in theorem.assumed:
+            continue
+        own = [line for line in told.states if is_about(line, name)]  # type: ignore[union-attr]
+        if not own:
+            raise InvalidInput(f"{name!r} is said to be added, and nothing is told of such a field of the states")
+        found += own
+    return found
 
 
 def tell_once(theorem: Theorem) -> ToldStates | None:
@@ -186,7 +209,8 @@ def _scope(theorem: Theorem) -> Iterator[Line]:
     if theorem.region:
         yield (write_region(theorem.parameters),)
     named = {*theorem.given, *theorem.assumed}
-    yield from ((f"{piece}{ADDED}",) for piece in theorem.added if piece not in named)
+    yield from ((f"{piece}{ADDED}",) for piece in theorem.added if piece not in named and not piece.isidentifier())
+    yield from ((*line, ADDED) for line in list_added(theorem))
     if theorem.states is not None:
         yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
 

@@ -21,6 +21,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem, list_states, write_latex
 from fedtheory.claims.statements.worlds import SymbolicWorld, bar, dot
 from fedtheory.claims.statements.written import Unwritten, WrittenNumber, WrittenWorld, key_of, symbol
+from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from paper_checks.dualfl import rates
 from paper_checks.fedpd import rounds as fedpd_rounds
@@ -114,6 +115,21 @@ def test_what_a_first_state_has_is_told() -> None:
     begun = replace(theorem, states=PlayedStates(descent, begins=begins, least=1))
     assert "at first: x^1 = 0" in told_of(begun)
     assert "at first: x^0 = 0" not in told_of(theorem)
+
+
+def test_what_is_added_is_shown_as_such_and_has_to_be_there() -> None:
+    mark = "(added: the paper does not print it)"
+    assert f"nu < L {mark}" in describe_theorem(rates.T33) and f"r < 1 {mark}" in describe_theorem(rates.P63)
+    for theorem in (rates.DUALITY, rates.RELATION):
+        assert f"s* = s - mean(s) {mark}" in describe_theorem(theorem) and any(
+            mark in line for line in told_of(theorem)
+        )
+    with pytest.raises(
+        InvalidInput, match="'L < nu' is said to be added, and is no hypothesis and no piece of the region"
+    ):
+        replace(rates.T33, added=("L < nu",))
+    with pytest.raises(InvalidInput, match="nothing is told of such a field"):
+        describe_theorem(replace(rates.DUALITY, added=("s_stars",)))
 
 
 # ---- methods -------------------------------------------------------------------------------------------------------------
