@@ -14,6 +14,7 @@ from typing import Any
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
 from fedtheory.claims.claim import Told
+from fedtheory.claims.proof_objects import Argument
 from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
 from fedtheory.claims.statements.inequality import Inequality
@@ -69,7 +70,7 @@ class Conclusion:
     """
 
     name: str
-    argument: str
+    argument: Argument
     from_steps: tuple[str, ...] = ()
     role: Role = "printed"
     confirmed: Sequence[Ground] | Callable[[], bool] = ()

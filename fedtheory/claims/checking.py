@@ -309,6 +309,7 @@ def _evidence(part: Part) -> dict[str, Any]:
         "margin": part.margin,
         "proves": part.proves,
         "refutes": part.refutes,
+        "argued": part.in_words,
         "covered": None if part.covered is None else str(part.covered),
         "proof": None if part.proof is None else part.proof.as_dict(),
         "disproof": None if part.disproof is None else part.disproof.as_dict(),

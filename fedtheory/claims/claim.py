@@ -156,6 +156,11 @@ class Part:
         return self.proof is not None and not self.proof.scope
 
     @property
+    def in_words(self) -> bool:
+        """Whether words lead from what was confirmed to what it shows, for or against."""
+        return any(proof is not None and not proof.closed for proof in (self.proof, self.disproof))
+
+    @property
     def refutes(self) -> bool:
         """Whether it carries a replayable counterexample, or a disproof: the statement is false if one instance of it is."""
         return self.counterexample is not None or self.disproof is not None

@@ -25,15 +25,19 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
-from fedtheory.claims.report import describe_told, summarise, summarise_chances, summarise_faults
+from fedtheory.claims.report import (
+    MOST_FACTS,
+    describe_told,
+    name_outcome,
+    summarise,
+    summarise_chances,
+    summarise_faults,
+)
 from fedtheory.claims.verdict import Verdict
 from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
 from fedtheory.tools.versions import find_commit, find_versions
-
-#: of the facts that a proof rests on, so many are listed
-MOST_FACTS = 12
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,7 @@ def _environment() -> Any:
         "typeset": lambda text: Markup(typeset(text)),
         "formula": lambda text: Markup(typeset_formula(text)),
         "number": show_number,
+        "outcome": lambda part: name_outcome(part).lower(),
         "chart": lambda picture: Markup(draw_chart(picture)),
         "style": _style,
         "anchor": lambda word: word.replace(" ", "-"),

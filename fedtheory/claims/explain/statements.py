@@ -75,6 +75,7 @@ def explain_lemma(lemma: Lemma) -> Iterator[Block]:
     """What a lemma says: its conclusion, its functions, what is known of gradients, and its hypotheses."""
     found = write_lemma(lemma)
     yield Display(Math.of(found.said), "conclusion of the lemma")
+    yield from (Paragraph(("with ", Math.of(name))) for name in found.names)
     given: list[Line] = [(f"hypothesis {name}: ", tree) for name, tree in found.given]
     yield from (Paragraph(typeset_line(line)) for line in (*found.functions, *found.gradients, *given))
 

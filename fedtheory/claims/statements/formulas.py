@@ -25,7 +25,8 @@ def write_formula(statement: Statement) -> str:
     if isinstance(statement, Theorem):
         return write_latex(statement)
     if isinstance(statement, Lemma):
-        return latex(write_lemma(statement).said)
+        found = write_lemma(statement)
+        return ", \\quad ".join(map(latex, (found.said, *found.names)))
     if isinstance(statement, Bound):
         return f"{'E ' if statement.clients else ''}{describe_measure(statement)} <= {statement.claim_text}"
     if isinstance(statement, Contraction):

@@ -100,7 +100,15 @@ def _of_lemma(lemma: Lemma) -> str:
     """By its text, on names."""
     found = write_lemma(lemma)
     given = [(f"{name}: ", form) for name, form in found.given]
-    pieces = [(found.said,), join_pieces(found.functions), *found.gradients, *given, (write_region(lemma.region),)]
+    names = ("with ", *join_pieces(found.names)) if found.names else ()
+    pieces = [
+        (found.said,),
+        names,
+        join_pieces(found.functions),
+        *found.gradients,
+        *given,
+        (write_region(lemma.region),),
+    ]
     return "; ".join(filter(None, map(write_line, pieces))) + "."
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
-from fedtheory.claims.statements.formula_texts import Line, draw_signs, split_sign
+from fedtheory.claims.statements.formula_texts import Line, draw_signs, split_sign, write
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
 from fedtheory.core.errors import InvalidInput
@@ -319,8 +319,29 @@ class Writer:
     world: SymbolicWorld
     names: dict[Any, Name] = field(default_factory=dict)
     functions: dict[int, str] = field(default_factory=dict)
+    often: dict[Any, tuple[int, Any, ast.expr]] = field(default_factory=dict)  # vectors that were spelled, how often
+
+    depths: dict[int, int] = field(default_factory=dict)
+
+    def depth(self, thing: Any) -> int:
+        """Of how many things one after the other something is made."""
+        made = getattr(thing, "made", None)
+        if made is None or made.how == "leaf":
+            return 0
+        if id(thing) not in self.depths:
+            parts = [p for part in made.parts for p in (part if isinstance(part, tuple) else (part,))]
+            inner = [self.depth(part) for part in parts if isinstance(part, Vector | Form)]
+            self.depths[id(thing)] = 1 + max(inner, default=0)
+        return self.depths[id(thing)]
 
     # ---- what is written by a name
+
+    def longest_often(self) -> tuple[Any, Any] | None:
+        """The longest of the vectors that were spelled several times, with its key."""
+        often = {key: tree for key, (count, _, tree) in self.often.items() if count >= OFTEN and key not in self.names}
+        found = [(len(write(tree)), key) for key, tree in often.items()]
+        length, key = max(found, key=lambda item: item[0], default=(0, None))
+        return (key, self.often[key][1]) if length >= LONG else None
 
     def tree(self, thing: Any, below: tuple[int, ...] | None = None) -> ast.expr:
         """A vector, form or number as a formula; ``below``: of names with a rank below this one."""
@@ -355,13 +376,16 @@ class Writer:
             case Made("mean", (inner,)):
                 return _call("bar", self._shown(inner, below))
             case Made("product", (u, v)):
-                same = key_of(u) == key_of(v)
-                left, right = self._shown(u, below), self._shown(v, below)
-                found = _call("norm2", draw_signs(left)) if same else _call("dot", draw_signs(left), draw_signs(right))
+                left = draw_signs(self._shown(u, below))
+                same = u is v or key_of(u) == key_of(v) is not None
+                found = _call("norm2", left) if same else _call("dot", left, draw_signs(self._shown(v, below)))
                 return found if u.common and v.common else _call("mean", found)
         total: ast.expr = ZERO
         for factor, part in made.parts:
             total = _join(total, ast.Add(), self._term(factor, part, below))
+        if isinstance(thing, Vector) and len(made.parts) > 1 and key_of(thing) is not None:
+            count = self.often.get(key_of(thing), (0,))[0]
+            self.often[key_of(thing)] = count + 1, thing, draw_signs(total)
         return total
 
     def _term(self, factor: Any, part: Any, below: tuple[int, ...] | None) -> ast.expr:
@@ -465,22 +489,40 @@ class Writer:
 
 @dataclass(frozen=True)
 class WrittenLemma:
-    """What a lemma says: its conclusion, its functions with their classes, what is known of gradients, and its hypotheses by name."""
+    """What a lemma says: its conclusion, names for what it speaks of several times, its functions, what is known of gradients, its hypotheses by name."""
 
     said: ast.expr
+    names: tuple[ast.expr, ...]
     functions: tuple[Line, ...]
     gradients: tuple[Line, ...]
     given: tuple[tuple[str, ast.expr], ...]
 
 
+#: a vector that is written so often, and is so long, has a name of its own
+OFTEN, LONG = 2, 14
+
+
 def write_lemma(lemma: Lemma) -> WrittenLemma:
     """Read the text of a lemma once more, on names."""
     world = WrittenWorld()
-    writer = Writer(world)
     numbers, constants = (SimpleNamespace(**found) for found in (generic_numbers(lemma.region), lemma.constants))
-    said = writer.at_most_zero(lemma.build(world, numbers, constants))
-    given = tuple((name, writer.at_most_zero(form)) for name, form in world.hypotheses)
-    return WrittenLemma(said, tuple(map(writer.class_of, world.functions)), tuple(writer.gradients()), given)
+    conclusion = lemma.build(world, numbers, constants)
+    writer, named = Writer(world), dict[Any, ast.expr]()
+    while True:
+        writer.often.clear()
+        said = writer.at_most_zero(conclusion)
+        given = tuple((name, writer.at_most_zero(form)) for name, form in world.hypotheses)
+        gradients = tuple(writer.gradients())
+        meanings = [writer.tree(writer.names[key].thing, writer.names[key].rank) for key in named]
+        longest = writer.longest_often()
+        if longest is None:
+            names = tuple(
+                ast.Compare(tree, [ast.Eq()], [meaning]) for tree, meaning in zip(named.values(), meanings, strict=True)
+            )
+            return WrittenLemma(said, names, tuple(map(writer.class_of, world.functions)), gradients, given)
+        key, thing = longest
+        named[key] = ast.Name(f"v_{len(named) + 1}", ast.Load())
+        writer.names[key] = Name(named[key], (writer.depth(thing), len(named)), thing)
 
 
 def _call(word: str, *parts: ast.expr) -> ast.expr:

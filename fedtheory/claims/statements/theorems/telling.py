@@ -288,7 +288,6 @@ class _Played:
         self.teller, self.world, self.states, self.first = teller, world, states, first
         self.writer = Writer(world)
         self.constants = self._constants() if len(states) > 1 else teller.constants
-        self._depths: dict[int, int] = {}
         for name, value in states[0][0][1].items():
             if isinstance(value, WorldFunction) and name != value.function.name:
                 self.writer.functions[id(value.function)] = name
@@ -337,19 +336,10 @@ class _Played:
         for serial, (_, k, name, value) in enumerate(sorted(fields, key=lambda item: item[0])):
             key = key_of(value)
             if key is not None:
-                self.writer.names.setdefault(key, Name(self.field(name, k, value), (self._depth(value), serial), value))
+                self.writer.names.setdefault(
+                    key, Name(self.field(name, k, value), (self.writer.depth(value), serial), value)
+                )
         self.writer.names |= self.teller.names_beside(self)
-
-    def _depth(self, thing: Any) -> int:
-        """Of how many things one after the other something is made."""
-        made = getattr(thing, "made", None)
-        if made is None or made.how == "leaf":
-            return 0
-        if id(thing) not in self._depths:
-            parts = [p for part in made.parts for p in (part if isinstance(part, tuple) else (part,))]
-            inner = [self._depth(part) for part in parts if isinstance(part, Vector | Form)]
-            self._depths[id(thing)] = 1 + max(inner, default=0)
-        return self._depths[id(thing)]
 
     # ---- lines
 
@@ -405,9 +395,9 @@ class _Played:
         slopes = {key_of(e.g) for f in self.world.functions for e in f.evaluations}
         for name, value in self.of_any.items():
             asked = (name, 0) in spoken or (kind is Form and self._quantity_of(name) is not None)
-            if asked and isinstance(value, kind) and key_of(value) not in slopes:
-                if self._meaning(name, 0, value) is None:
-                    yield self.field(name, 0, value)
+            free = asked and isinstance(value, kind) and key_of(value) not in slopes
+            if free and self._meaning(name, 0, value) is None:
+                yield self.field(name, 0, value)
 
     # ---- methods and quantities
 

@@ -19,13 +19,14 @@ from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.telling import _Played, _Teller, tell_states
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem, list_states, write_latex
-from fedtheory.claims.statements.worlds import SymbolicWorld, bar, dot
-from fedtheory.claims.statements.written import Unwritten, WrittenNumber, WrittenWorld, key_of, symbol
+from fedtheory.claims.statements.worlds import SymbolicWorld, bar
+from fedtheory.claims.statements.written import Unwritten, WrittenNumber, WrittenWorld, key_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from paper_checks.dualfl import rates
 from paper_checks.fedpd import rounds as fedpd_rounds
 from paper_checks.fedslr import theorems as fedslr
+from tests.support.read_words import WordReader, is_same
 from tests.support.theorems import PROXIMAL_POINT
 
 
@@ -179,6 +180,7 @@ STATES = {
     "DualFL, smooth": rates.LINEAR_ERRORS,
     "DualFL is Algorithm 2": rates.PREDUAL,
     "duality": rates.DUALITY,
+    "(21)": rates.RELATION,
     "FedPD, exact": replace(of_fedpd(None), region="0 < L, 0 < eta", states=fedpd_rounds.EXACT),
     "FedPD, inexact": replace(of_fedpd(None), region="0 < L, 0 < eta, 0 < eps", states=fedpd_rounds.INEXACT),
     "FedSLR": fedslr.LEMMA_3,
@@ -188,104 +190,21 @@ STATES = {
 }
 
 
-class _Reader:
-    """Evaluates what was written, on the vectors and forms that were played."""
-
-    def __init__(self, played: _Played) -> None:
-        self.played, self.numbers = played, played.teller.numbers
-        self.states = [outcomes[0][1] for outcomes in played.states]
-        world, leaves = played.world, {}
-        for k, name in enumerate(world.mean):
-            terms: dict[Any, Any] = {("mean", k): 1}
-            if name in world.deviation:
-                terms["deviation", world.deviation.index(name)] = 1
-            leaves[name] = Vector(terms)
-        self.leaves = {symbol(name): v for name, v in leaves.items()}
-        self.functions = {played.writer.function(f): f for f in world.functions}
-        self.owners = played.teller.owners
-
-    def value(self, tree: ast.expr) -> Any:
-        match tree:
-            case ast.Constant(value=number):
-                return number
-            case ast.UnaryOp(operand=inner):
-                return self.value(inner) * -1
-            case ast.Name(id=name):
-                return self.named(name)
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=int() as k)):
-                if f"{name}_{k}" in self.numbers:
-                    return self.numbers[f"{name}_{k}"]
-                return self.states[k][self.owners[name]]
-            case ast.Call(func=ast.Name(id="of_round"), args=[ast.Name(id=name), ast.Constant(value=int() as k)]):
-                return self.states[k][name]
-            case ast.Call(func=ast.Name(id="grad"), args=[ast.Name(id=f), x]):
-                return self.evaluation(f, self.value(x)).g
-            case ast.Call(func=ast.Name(id="norm2"), args=[u]):
-                return norm2(self.value(u))
-            case ast.Call(func=ast.Name(id="dot"), args=[u, v]):
-                return dot(self.value(u), self.value(v))
-            case ast.Call(func=ast.Name(id="mean"), args=[inner]):
-                return self.value(inner)
-            case ast.Call(func=ast.Name(id="bar"), args=[inner]):
-                return self.value(inner).averaged(None)
-            case ast.Call(func=ast.Name(id=f), args=[x]):
-                point = self.value(x)
-                return Form(values={self.evaluation(f, point).value: 1})
-            case ast.BinOp(left=left, op=op, right=right):
-                return self.operation(op, self.value(left), self.value(right))
-        raise AssertionError(ast.unparse(tree))
-
-    def named(self, name: str) -> Any:
-        constant = name in self.played.constants
-        if constant:
-            return self.states[0][name]
-        if name in self.numbers:
-            return self.numbers[name]
-        if name in self.leaves:
-            return self.leaves[name]
-        return Form(values={self.played.world.value_names.index(name): 1})
-
-    def evaluation(self, name: str, x: Any) -> Any:
-        point = x if isinstance(x, Vector) else Vector({})
-        return next(e for e in self.functions[name].evaluations if key_of(e.x) == key_of(point))
-
-    def operation(self, op: ast.operator, a: Any, b: Any) -> Any:
-        if isinstance(op, ast.Mult):
-            return b * a if isinstance(b, Vector | Form) else a * b
-        if isinstance(op, ast.Div):
-            return a * (1 / WrittenNumber(b, ast.Constant(0)))
-        if isinstance(op, ast.Pow):
-            return a**b
-        a, b = (0 if isinstance(x, int) and x == 0 else x for x in (a, b))
-        if isinstance(a, int) and a == 0 and isinstance(b, Vector | Form):
-            return b if isinstance(op, ast.Add) else b * -1
-        return a + b if isinstance(op, ast.Add) else a - b
-
-
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, Vector | Form):
-        return key_of(a) == (None if isinstance(b, int) and b == 0 else key_of(b))
-    return bool(a == b)
-
-
 @pytest.mark.parametrize("name", STATES)
 def test_every_equation_that_is_told_is_true_of_what_is_played(name: str) -> None:
     teller = _Teller(STATES[name])
     for last in (1, 2) if "DualFL" not in name else (1,):
         played = teller.play(last)
-        reader, equations = _Reader(played), dict(played._equations())
+        states = [outcomes[0][1] for outcomes in played.states]
+        reader, equations = WordReader(played.writer, teller.numbers, states, teller.owners), dict(played._equations())
         assert equations
-        for (field, k), line in equations.items():
-            (tree,) = line
+        for (field, k), (tree,) in equations.items():
             assert isinstance(tree, ast.Compare)
-            value = played.states[k][0][1][field]
-            assert same(value, reader.value(tree.comparators[0])), f"{field}: {write(tree)}"
-        for (_, form), (_, line) in zip(played.world.hypotheses, [(n, l) for n, l in played.lines() if n], strict=True):
-            (tree,) = line
+            assert is_same(states[k][field], reader.value(tree.comparators[0])), f"{field}: {write(tree)}"
+        assumed = [line for name, line in played.lines() if name]
+        for (_, form), (tree,) in zip(played.world.hypotheses, assumed, strict=True):
             assert isinstance(tree, ast.Compare)
-            sides = (tree.left, tree.comparators[0])
-            left, right = (reader.value(side) for side in sides)
-            assert same(form, reader.operation(ast.Sub(), left, right)), write(tree)
+            assert is_same(form, reader.difference(tree)), write(tree)
 
 
 @pytest.mark.parametrize("name", STATES)
