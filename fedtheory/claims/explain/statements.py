@@ -18,6 +18,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import SymbolicWorld
 from fedtheory.claims.statements.written import write_lemma
 from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.parameters.derivation import states as states_this
 from fedtheory.proofs.parameters.field import ParameterField
 
 #: kinds of statements that pages read
@@ -81,14 +82,13 @@ def explain_lemma(lemma: Lemma) -> Iterator[Block]:
 
 
 def name_leaves(lemma: Lemma, data: Mapping[str, Any]) -> Named | None:
-    """What the lemma's text calls the vectors and values of a derivation; None where the derivation is of another size."""
+    """What the lemma's text calls the vectors and values of a derivation; None where the derivation states another lemma."""
     for fixed, region in lemma.region.cases():
-        world = SymbolicWorld()
-        numbers = SimpleNamespace(**{**fixed, **ParameterField(region).parameters()})
+        world, field = SymbolicWorld(), ParameterField(region)
+        numbers = SimpleNamespace(**{**fixed, **field.parameters()})
         system = world.system(lemma.build(world, numbers, SimpleNamespace(**lemma.constants)))
-        functions = {f.name: len(f.evaluations) for f in system.functions}
-        stated = {name: len(f["evaluations"]) for name, f in data["functions"].items()}
         sizes = len(system.mean), len(system.deviation), [name for name, _ in system.hypotheses]
-        if functions == stated and sizes == (int(data["mean"]), int(data["deviation"]), list(data["hypotheses"])):
+        alike = sizes == (int(data["mean"]), int(data["deviation"]), list(data["hypotheses"]))
+        if alike and states_this(field, system, data):
             return Named({}, leaves=(system.mean, system.deviation), values=tuple(world.value_names))
     return None

@@ -489,7 +489,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class WrittenLemma:
-    """What a lemma says: its conclusion, names for what it speaks of several times, its functions, what is known of gradients, its hypotheses by name."""
+    """What a lemma says: its conclusion, names for what stands in it several times, its functions, what is known of gradients, hypotheses by name."""
 
     said: ast.expr
     names: tuple[ast.expr, ...]

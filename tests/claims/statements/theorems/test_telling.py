@@ -16,7 +16,7 @@ from fedtheory.claims import norm2
 from fedtheory.claims.statements.formula_texts import write, write_line
 from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.telling import _Played, _Teller, tell_states
+from fedtheory.claims.statements.theorems.telling import _Teller, tell_states
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem, list_states, write_latex
 from fedtheory.claims.statements.worlds import SymbolicWorld, bar
