@@ -375,12 +375,13 @@ class NothingToPlant(FedtheoryError):
 class JudgedChange:
     """A change of a statement towards a stronger claim: what came of it, and what was seen.
 
-    With it the word *falls*; or it is *weaker* than the statement after all; or it is *slack*, for nothing is against it; or it *survives*: a proof
-    proves it and an exact instance refutes it. ``about``: the statement, by name.
+    It *falls* where something refutes it, an exact instance or a worst case; it is *not reached* where the theorem's script does not prove it, with
+    any multipliers, and nothing refutes it: that shows nothing of whether it is true. It is *weaker* than the statement after all; or *slack*: a
+    proof proves it, or nothing is against it; or it *survives*: a proof proves it and an exact instance refutes it. ``about``: the statement's name.
     """
 
     what: str
-    outcome: Literal["falls", "weaker", "slack", "survives"]
+    outcome: Literal["falls", "not reached", "weaker", "slack", "survives"]
     detail: str
     about: str = ""
 
