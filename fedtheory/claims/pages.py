@@ -27,14 +27,13 @@ from fedtheory.claims.referee import (
 )
 from fedtheory.claims.report import (
     MOST_FACTS,
-    describe_told,
     name_outcome,
     summarise,
     summarise_chances,
     summarise_faults,
 )
 from fedtheory.claims.verdict import Verdict
-from fedtheory.claims.words import VERDICT_WORDS
+from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
 from fedtheory.tools.versions import find_commit, find_versions
@@ -157,7 +156,7 @@ def _told(verdict: Verdict) -> list[dict[str, Any]]:
     """Statements as their data say them, each with what it is to the verdict; the rounds of states once."""
     told: list[dict[str, Any]] = []
     for one in verdict.told:
-        what = describe_told(verdict, one)
+        what = describe_told(verdict.status, verdict.repair, str(one["role"]))
         seen = [other.get("rounds") for other in told]
         shown = {**one, "rounds": [] if one.get("rounds") in seen else one.get("rounds", [])}
         shown["name"] = one.get("name", "") if len(verdict.told) > 1 else ""

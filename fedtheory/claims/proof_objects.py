@@ -101,7 +101,7 @@ class Proof:
     Examples
     --------
     >>> try:
-    ...     Proof((), (ArgumentLine("as one sees easily"),))
+    ...     Proof((), ())
     ... except FedtheoryError as error:
     ...     print(error)
     ...

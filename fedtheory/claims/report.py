@@ -16,7 +16,7 @@ from fedtheory.claims.explain.finding import is_explained
 from fedtheory.claims.kernel import describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import AGREE, Verdict
-from fedtheory.claims.words import VERDICT_WORDS
+from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools import untrusted
 from fedtheory.tools.versions import find_versions
@@ -78,18 +78,11 @@ def list_told(verdict: Verdict) -> list[str]:
     seen: list[Any] = []
     for one in verdict.told:
         name = f" {one['name']}" if "name" in one and len(verdict.told) > 1 else ""
-        lines.append(f"{describe_told(verdict, one)}{name}: {one['sentence']}")
+        lines.append(f"{describe_told(verdict.status, verdict.repair, one['role'])}{name}: {one['sentence']}")
         if (rounds := one.get("rounds", [])) not in seen:
             lines += (f"    {line}" for line in rounds)
             seen.append(rounds)
     return lines
-
-
-def describe_told(verdict: Verdict, one: Mapping[str, Any]) -> str:
-    """Return what a statement that is data is to the verdict: what was judged; where the word rests on words, too, what was shown."""
-    word = verdict.repair if one["role"] == "repaired" else verdict.status
-    what = "shown, from which the argument goes on" if word == "argued" else "judged"
-    return f"{what}, corrected" if one["role"] == "repaired" else what
 
 
 #: of the facts that an argument rests on, so many are listed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from fedtheory.claims.statements.formula_texts import Line, draw_signs, latex, latex_sentence
+from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, latex, latex_sentence
 from fedtheory.claims.statements.theorems.quantities import read_quantity
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, read
@@ -46,7 +46,7 @@ class Math:
 TextLine: TypeAlias = tuple[str | Math, ...]
 
 
-def typeset_line(line: Line) -> TextLine:
+def typeset_line(line: WordLine) -> TextLine:
     """A line of words and formulas, typeset."""
     return tuple(
         part if isinstance(part, str) else Math(latex_sentence(part)) if isinstance(part, Sentence) else Math.of(part)

@@ -15,10 +15,10 @@ from fedtheory.claims.explain.finding import find_proofs, is_explained
 from fedtheory.claims.explain.opened import OpenDerivation
 from fedtheory.claims.explain.statements import display_statement, explain_lemma, find_statements, name_leaves
 from fedtheory.claims.explain.terms import explain_term
-from fedtheory.claims.report import describe_told
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.words import describe_told
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
 from fedtheory.proofs.checker.terms import TERM_FORMAT
@@ -77,7 +77,9 @@ def explain_told(verdict: Verdict) -> Iterator[Block]:
     """Statements as their data say them; of those that have a page of their own below, states are written out there."""
     for one in verdict.told:
         name = f" ({one['name']})" if "name" in one and len(verdict.told) > 1 else ""
-        yield Paragraph((f"What was {describe_told(verdict, one)}{name}: {one['sentence']}",))
+        yield Paragraph(
+            (f"What was {describe_told(verdict.status, verdict.repair, str(one['role']))}{name}: {one['sentence']}",)
+        )
 
 
 def explain_argument(part: Mapping[str, Any]) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from typing import Any
 from fedtheory.claims.explain.document import Block, Display, Math, Paragraph, typeset_line
 from fedtheory.claims.explain.opened import Named
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.claims.statements.formula_texts import Line, latex, latex_region
+from fedtheory.claims.statements.formula_texts import WordLine, latex, latex_region
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.pictures import describe_measure
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -77,7 +77,7 @@ def explain_lemma(lemma: Lemma) -> Iterator[Block]:
     found = write_lemma(lemma)
     yield Display(Math.of(found.said), "conclusion of the lemma")
     yield from (Paragraph(("with ", Math.of(name))) for name in found.names)
-    given: list[Line] = [(f"hypothesis {name}: ", tree) for name, tree in found.given]
+    given: list[WordLine] = [(f"hypothesis {name}: ", tree) for name, tree in found.given]
     yield from (Paragraph(typeset_line(line)) for line in (*found.functions, *found.gradients, *given))
 
 

@@ -16,7 +16,7 @@ from fedtheory.proofs.checker.formulas import Sentence, exact, read
 from fedtheory.proofs.regions.region import Region
 
 #: words with formulas among them
-Line: TypeAlias = tuple["str | ast.expr | Sentence", ...]
+WordLine: TypeAlias = tuple["str | ast.expr | Sentence", ...]
 
 GREEK = frozenset(
     [
@@ -38,15 +38,15 @@ def of_round(name: str, index: ast.expr) -> ast.expr:
     return ast.Call(ast.Name("of_round", ast.Load()), [ast.Name(name, ast.Load()), index], [])
 
 
-def write_line(line: Line) -> str:
+def write_line(line: WordLine) -> str:
     """A line as plain text."""
     return "".join(
-        part if isinstance(part, str) else write_sentence(part) if isinstance(part, Sentence) else write(part)
+        part if isinstance(part, str) else show_sentence(part) if isinstance(part, Sentence) else write(part)
         for part in line
     )
 
 
-def join_pieces(pieces: Sequence[str | ast.expr | Line], between: str = ", ") -> Line:
+def join_pieces(pieces: Sequence[str | ast.expr | WordLine], between: str = ", ") -> WordLine:
     """Pieces, or lines, as one line, with a text between them."""
     found: list[str | ast.expr | Sentence] = []
     for k, piece in enumerate(pieces):
@@ -57,7 +57,7 @@ def join_pieces(pieces: Sequence[str | ast.expr | Line], between: str = ", ") ->
 # ---- plain text ------------------------------------------------------------------------------------------------------
 
 
-def write_sentence(sentence: Sentence) -> str:
+def show_sentence(sentence: Sentence) -> str:
     """A sentence as plain text."""
     fixed = f"at {', '.join(f'{name} = {k}' for name, k in sentence.fixed)}: " if sentence.fixed else ""
     bound = sentence.exists

@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
-from fedtheory.claims.statements.formula_texts import Line, draw_signs, split_sign, write
+from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, split_sign, write
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
 from fedtheory.core.errors import InvalidInput
@@ -26,7 +26,7 @@ from fedtheory.proofs.regions.region import Region
 _PRIMES = tuple(10**9 + k for k in (7, 9, 21, 33, 87, 93, 97, 103, 123, 181, 207, 223, 241, 271, 289))
 #: characters of a number beyond which it is taken to be the generic point's
 _LONGEST = 14
-ZERO = ast.Constant(0)
+NO_TERM = ast.Constant(0)
 
 
 class Unwritten(InvalidInput):
@@ -139,7 +139,7 @@ class Made(NamedTuple):
     parts: tuple[Any, ...]
 
 
-class WrittenVector(Vector):
+class ToldVector(Vector):
     """A vector that knows how it was made."""
 
     __slots__ = ("made",)
@@ -172,17 +172,15 @@ class WrittenVector(Vector):
     def averaged(self, clients: Sampling | None) -> Any:
         """Average over the clients."""
         found = super().averaged(clients)
-        return (
-            found if clients is not None else self if self.common else WrittenVector(found.terms, Made("mean", (self,)))
-        )
+        return found if clients is not None else self if self.common else ToldVector(found.terms, Made("mean", (self,)))
 
-    def dot(self, other: Vector) -> WrittenForm:
+    def dot(self, other: Vector) -> ToldForm:
         """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
         found = inner_product(self, other)
-        return WrittenForm(found, Made("product", (self, other)))
+        return ToldForm(found, Made("product", (self, other)))
 
 
-class WrittenForm(Form):
+class ToldForm(Form):
     """A form that knows how it was made."""
 
     __slots__ = ("made",)
@@ -236,7 +234,7 @@ def _scaled(found: Any, thing: Any, factor: Any) -> Any:
 
 
 def _like(found: Any, made: Made) -> Any:
-    return WrittenForm(found, made) if isinstance(found, Form) else WrittenVector(found.terms, made)
+    return ToldForm(found, made) if isinstance(found, Form) else ToldVector(found.terms, made)
 
 
 def key_of(thing: Any) -> Any:
@@ -259,19 +257,19 @@ class WrittenWorld(SymbolicWorld):
 
     def vector(self, name: str, client: bool = False) -> Vector:
         """A vector; ``client``: one of every client."""
-        return WrittenVector(super().vector(name, client).terms, Made("leaf", (name,)))
+        return ToldVector(super().vector(name, client).terms, Made("leaf", (name,)))
 
     def at(self, f: FunctionOf, x: Vector, name: str, g: Vector | None = None) -> tuple[Vector, Form]:
         """Gradient and value of f at x."""
         slope, value = super().at(f, x, name, g)
-        if g is None and f.L is not None and isinstance(slope, WrittenVector):
+        if g is None and f.L is not None and isinstance(slope, ToldVector):
             slope.made = Made("gradient", (f, x))
-        return slope, WrittenForm(value, Made("value", (f, x)))
+        return slope, ToldForm(value, Made("value", (f, x)))
 
     def value(self, name: str) -> Form:
         """A number that nothing but hypotheses bounds."""
         self.numbers.append(name)
-        return WrittenForm(super().value(name), Made("leaf", (name,)))
+        return ToldForm(super().value(name), Made("leaf", (name,)))
 
 
 def is_nothing(thing: Any) -> bool:
@@ -351,7 +349,7 @@ class Writer:
 
     def _shown(self, thing: Any, below: tuple[int, ...] | None) -> ast.expr:
         if is_nothing(thing):
-            return ZERO
+            return NO_TERM
         named = self.names.get(key_of(thing))
         if named is not None and (below is None or named.rank < below):
             return named.tree
@@ -359,7 +357,7 @@ class Writer:
 
     def spelled(self, thing: Any) -> ast.expr:
         """As it was made, by names of its parts."""
-        return ZERO if is_nothing(thing) else draw_signs(self._spelled(thing, None))
+        return NO_TERM if is_nothing(thing) else draw_signs(self._spelled(thing, None))
 
     def _spelled(self, thing: Any, below: tuple[int, ...] | None) -> ast.expr:
         made = getattr(thing, "made", None)
@@ -380,7 +378,7 @@ class Writer:
                 same = u is v or key_of(u) == key_of(v) is not None
                 found = _call("norm2", left) if same else _call("dot", left, draw_signs(self._shown(v, below)))
                 return found if u.common and v.common else _call("mean", found)
-        total: ast.expr = ZERO
+        total: ast.expr = NO_TERM
         for factor, part in made.parts:
             total = _join(total, ast.Add(), self._term(factor, part, below))
         if isinstance(thing, Vector) and len(made.parts) > 1 and key_of(thing) is not None:
@@ -392,7 +390,7 @@ class Writer:
         if not isinstance(part, Vector | Form):
             return number_tree(part * factor)
         if factor == 0 or is_nothing(part):
-            return ZERO
+            return NO_TERM
         return _join(number_tree(factor), ast.Mult(), self._shown(part, below))
 
     def _leaf(self, thing: Any, name: str) -> ast.expr:
@@ -459,7 +457,7 @@ class Writer:
                 if not _is(term, 0):
                     yield positive == (not opened or factor == 1), term
 
-    def class_of(self, f: FunctionOf) -> Line:
+    def class_of(self, f: FunctionOf) -> WordLine:
         """A function and its class."""
         of = "of each client " if f.client else ""
         name = ast.Name(self.function(f), ast.Load())
@@ -472,7 +470,7 @@ class Writer:
             return (name, f" {of}", big_l, "-smooth")
         return (name, f" {of}", mu, "-strongly convex and ", big_l, "-smooth")
 
-    def gradients(self) -> Iterator[Line]:
+    def gradients(self) -> Iterator[WordLine]:
         """Of every evaluation whose gradient is not simply asked for: what it is."""
         for f in self.world.functions:
             kind = "gradient" if f.L is not None else "subgradient"
@@ -493,8 +491,8 @@ class WrittenLemma:
 
     said: ast.expr
     names: tuple[ast.expr, ...]
-    functions: tuple[Line, ...]
-    gradients: tuple[Line, ...]
+    functions: tuple[WordLine, ...]
+    gradients: tuple[WordLine, ...]
     given: tuple[tuple[str, ast.expr], ...]
 
 
@@ -530,7 +528,7 @@ def _call(word: str, *parts: ast.expr) -> ast.expr:
 
 
 def _sum_trees(terms: Iterable[tuple[Any, ast.expr]]) -> ast.expr:
-    total: ast.expr = ZERO
+    total: ast.expr = NO_TERM
     for factor, term in terms:
         total = _join(total, ast.Add(), _join(number_tree(factor), ast.Mult(), term))
     return total

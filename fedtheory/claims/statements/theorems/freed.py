@@ -22,7 +22,7 @@ from fedtheory.proofs.checker.terms import Checker, ProofLine
 #: lines of lines of which a claim is combined, and premises of one combination
 DEEPEST, MOST_PREMISES = 4, 10
 #: for a derivation of a line that is a claim
-SECONDS = 5.0
+CLAIM_SECONDS = 5.0
 _REFERENCE = re.compile(r"(\w+)(?:\((.*)\))?", re.S)
 
 
@@ -38,7 +38,7 @@ def is_within_reach(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -
         for line in parsed
     ]
     kept = {key: data[key] for key in ("functions", "drawn", "rests")}
-    helper = _Keeper(other, SECONDS, kept_derivations=data["derivations"])
+    helper = _Keeper(other, CLAIM_SECONDS, kept_derivations=data["derivations"])
     try:
         check_term({**other.skeleton(), **kept, "lines": lines, "derivations": {}}, helper)
     except (Refused, FedtheoryError, ArithmeticError):

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.formula_texts import Line, join_pieces, of_round, write_line
+from fedtheory.claims.statements.formula_texts import WordLine, join_pieces, of_round, write_line
+from fedtheory.claims.statements.theorems.proving import AHEAD
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity, read_quantity
 from fedtheory.claims.statements.theorems.states import PlayedStates, WorldFunction
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -37,10 +38,8 @@ from fedtheory.proofs.checker.terms import ProofLine, join_lines
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from fedtheory.proofs.regions.region import Region
 
-#: numbers of a sequence beside those of the states that a line speaks of, which rounds may read
-AHEAD = 2
 #: a field of a state, by its name and the number of the state
-Place = tuple[str, int]
+FieldAt = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,12 @@ class ToldStates:
     state besides; ``of_clients``: whether anything is one of each client.
     """
 
-    functions: tuple[Line, ...]
-    methods: Mapping[str, Line]
-    quantities: Mapping[str, Line]
-    states: tuple[Line, ...]
-    assumed: tuple[tuple[str, Line], ...]
-    begins: tuple[Line, ...]
+    functions: tuple[WordLine, ...]
+    methods: Mapping[str, WordLine]
+    quantities: Mapping[str, WordLine]
+    states: tuple[WordLine, ...]
+    assumed: tuple[tuple[str, WordLine], ...]
+    begins: tuple[WordLine, ...]
     of_clients: bool
 
 
@@ -133,7 +132,7 @@ class _Rounds(ast.NodeTransformer):
         return ast.Subscript(node.value, self.index(k), ast.Load()) if isinstance(k, int) else node
 
 
-def _with_rounds(line: Line, index: Callable[[int], ast.expr]) -> Line:
+def _with_rounds(line: WordLine, index: Callable[[int], ast.expr]) -> WordLine:
     """A line with other rounds."""
     return tuple(_Rounds(index).visit(copy.deepcopy(p)) if isinstance(p, ast.expr) else p for p in line)
 
@@ -152,9 +151,9 @@ def _free_names(tree: ast.expr) -> Iterator[str]:
             yield from (name for part in parts for name in _free_names(part))
 
 
-def _places(line: Line, owners: Mapping[str, str], constants: frozenset[str]) -> set[Place]:
+def _places(line: WordLine, owners: Mapping[str, str], constants: frozenset[str]) -> set[FieldAt]:
     """Fields that a line speaks of; ``owners``: of quantities that are a field, the field."""
-    found = set[Place]()
+    found = set[FieldAt]()
     for node in (node for part in line if isinstance(part, ast.expr) for node in ast.walk(part)):
         match node:
             case ast.Call(func=ast.Name(id="of_round"), args=[ast.Name(id=name), ast.Constant(value=int() as k)]):
@@ -242,7 +241,7 @@ class _Teller:
                 found = {**other.writer.names, **found}
         return found
 
-    def tell_free(self, lines: Sequence[Line]) -> Iterator[Line]:
+    def tell_free(self, lines: Sequence[WordLine]) -> Iterator[WordLine]:
         """Vectors and numbers of which lines speak, and that are any."""
         spoken = {name for line in lines for part in line if isinstance(part, ast.expr) for name in _free_names(part)}
         worlds = [played.world for played in self.played]
@@ -258,14 +257,14 @@ class _Teller:
             if found:
                 yield (f"any {kind} ", *join_pieces([*{write_line(line): line for line in found}.values()]))
 
-    def finish(self, line: Line, played: _Played) -> Line:
+    def finish(self, line: WordLine, played: _Played) -> WordLine:
         """A line with the rounds as they are written: t, t + 1, ..., or numbers of rounds from the start."""
         if played.first is not None:
             first = played.first
             return _with_rounds(line, lambda k: ast.Constant(first + k))
         return _with_rounds(line, lambda k: ast.BinOp(self.letter, ast.Add(), ast.Constant(k)) if k else self.letter)
 
-    def tell_once(self, played: _Played) -> Iterator[tuple[str, Line]]:
+    def tell_once(self, played: _Played) -> Iterator[tuple[str, WordLine]]:
         """Lines, and of hypotheses the names, that were not told of another round."""
         for name, line in played.lines():
             numbers = {k for _, k in _places(line, {}, frozenset())}
@@ -343,10 +342,12 @@ class _Played:
 
     # ---- lines
 
-    def lines(self) -> Iterator[tuple[str, Line]]:
+    def lines(self) -> Iterator[tuple[str, WordLine]]:
         """What is known of gradients and fields that matter to the theorem, then hypotheses with their names."""
         gradients = list(self.writer.gradients())
-        assumed: list[tuple[str, Line]] = [(n, (self.writer.at_most_zero(form),)) for n, form in self.world.hypotheses]
+        assumed: list[tuple[str, WordLine]] = [
+            (n, (self.writer.at_most_zero(form),)) for n, form in self.world.hypotheses
+        ]
         equations = dict(self._equations())
         stated = list_stated(self.teller.theorem)
         asked = frozenset[str]().union(*(names_of_quantity(self.teller.theorem.quantities[name]) for name in stated))
@@ -359,14 +360,14 @@ class _Played:
         yield from (("", line) for line in gradients)
         yield from assumed
 
-    def _spoken(self, line: Line) -> set[Place]:
+    def _spoken(self, line: WordLine) -> set[FieldAt]:
         return _places(line, self.teller.owners, self.constants)
 
-    def _equations(self) -> Iterator[tuple[Place, Line]]:
+    def _equations(self) -> Iterator[tuple[FieldAt, WordLine]]:
         """What each field is, if it is not any vector or number."""
         for k, outcomes in enumerate(self.states):
             for chance, known in outcomes:
-                drawn: Line = ("with probability ", number_tree(chance), ": ") if len(outcomes) > 1 else ()
+                drawn: WordLine = ("with probability ", number_tree(chance), ": ") if len(outcomes) > 1 else ()
                 for name, value in known.items():
                     meaning = None if name in self.constants and k else self._meaning(name, k, value)
                     own = self.field(name, k, value)
@@ -415,7 +416,7 @@ class _Played:
             found[name] = own
         return found
 
-    def methods(self) -> Iterator[tuple[str, Line]]:
+    def methods(self) -> Iterator[tuple[str, WordLine]]:
         """Methods whose own round makes the second state of the first."""
         for made in self.world.rounds:
             fields = self._fields_of(made)
@@ -425,7 +426,7 @@ class _Played:
                 said = f" are what one round of {made.method}, by its own code, makes of "
                 yield made.method, (*after, said, *before, " where clients answer ", answers)
 
-    def quantities(self) -> Iterator[tuple[str, Line]]:
+    def quantities(self) -> Iterator[tuple[str, WordLine]]:
         """What quantities are, in fields of the state of their round; of one that is a field, that is told among the states."""
         for name in (name for name in list_stated(self.teller.theorem) if name not in self.teller.owners):
             text = self.teller.theorem.quantities[name]
@@ -447,7 +448,7 @@ class _Played:
         return named.tree if named is not None and of_other else self.field(name, k, value)
 
 
-def is_about(line: Line, name: str) -> bool:
+def is_about(line: WordLine, name: str) -> bool:
     """Whether a line says what a field of the state is."""
     match line:
         case (ast.Compare(left=ast.Name(id=found)),):

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 
 from fedtheory.claims.statements.formula_texts import (
-    Line,
+    WordLine,
     draw_signs,
     join_pieces,
     latex,
@@ -65,9 +65,9 @@ def list_played_scope(theorem: Theorem) -> list[str]:
     return [*functions, *map(write_line, _assumed(theorem, told))]
 
 
-def list_scope(theorem: Theorem) -> list[Line]:
+def list_scope(theorem: Theorem) -> list[WordLine]:
     """Sequences, method and class, and hypotheses on states; parameters and what is given by name are told elsewhere."""
-    found: list[Line] = [("for any numbers with ", *line) for line in _sequences(theorem)]
+    found: list[WordLine] = [("for any numbers with ", *line) for line in _sequences(theorem)]
     told = tell_once(theorem)
     if isinstance(theorem.states, MethodStates):
         found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
@@ -78,12 +78,12 @@ def list_scope(theorem: Theorem) -> list[Line]:
     return found + [(f"{'given ' if name in theorem.given else ''}{name}{ADDED}",) for name in marked]
 
 
-def _given(theorem: Theorem) -> Iterator[Line]:
+def _given(theorem: Theorem) -> Iterator[WordLine]:
     for name, sentence in theorem.hypotheses.items():
         yield (f"given {name}: ", sentence, _mark(theorem, name))
 
 
-def _assumed(theorem: Theorem, told: ToldStates) -> Iterator[Line]:
+def _assumed(theorem: Theorem, told: ToldStates) -> Iterator[WordLine]:
     """Hypotheses as they were played; several of one name, such as one of each round, have its words."""
     for name, line in told.assumed:
         own = next((word for word in theorem.assumed if name == word or name.startswith(f"{word} ")), "")
@@ -95,7 +95,7 @@ def _mark(theorem: Theorem, name: str) -> str:
     return ADDED if name in theorem.added else ""
 
 
-def list_states(theorem: Theorem) -> list[Line]:
+def list_states(theorem: Theorem) -> list[WordLine]:
     """What is so of any state of a function that plays them, what a round makes of it, and what the first state has."""
     told = tell_once(theorem)
     if told is None:
@@ -105,7 +105,7 @@ def list_states(theorem: Theorem) -> list[Line]:
     return [*told.methods.values(), *states, *(("at first: ", *line) for line in told.begins)]
 
 
-def list_added(theorem: Theorem) -> list[Line]:
+def list_added(theorem: Theorem) -> list[WordLine]:
     """What is so of fields of the state that are said to be added.
 
     Raises
@@ -114,7 +114,7 @@ def list_added(theorem: Theorem) -> list[Line]:
         The states have no such field.
     """
     told = tell_once(theorem)
-    found: list[Line] = []
+    found: list[WordLine] = []
     for name in theorem.added if told is not None else ():
         if not name.isidentifier() or name in theorem.given or name in theorem.assumed:
             continue
@@ -189,7 +189,7 @@ def _formulas(theorem: Theorem) -> Iterator[ast.expr]:
             yield ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [draw_signs(tree)])
 
 
-def _scope(theorem: Theorem) -> Iterator[Line]:
+def _scope(theorem: Theorem) -> Iterator[WordLine]:
     """Hypotheses, method and class, and for whom."""
     yield from _given(theorem)
     told = tell_once(theorem)
@@ -215,7 +215,7 @@ def _scope(theorem: Theorem) -> Iterator[Line]:
         yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
 
 
-def _sequences(theorem: Theorem) -> Iterator[Line]:
+def _sequences(theorem: Theorem) -> Iterator[WordLine]:
     """Numbers of a sequence with the range of each: ``s[n] >= 5``."""
     letter = next(iter(theorem.rounds), "t")
     for name, text in theorem.sequences.items():
