@@ -39,7 +39,7 @@ def tell(statement: Statement, role: Role = "printed", name: str = "") -> Told:
     """
     try:
         return _tell(statement, role, name)
-    except (FedtheoryError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (FedtheoryError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         return Told(f"It could not be written out: {describe(error)}.", role=role, name=name)
 
 
@@ -101,14 +101,9 @@ def _of_lemma(lemma: Lemma) -> str:
     found = write_lemma(lemma)
     given = [(f"{name}: ", form) for name, form in found.given]
     names = ("with ", *join_pieces(found.names)) if found.names else ()
-    pieces = [
-        (found.said,),
-        names,
-        join_pieces(found.functions),
-        *found.gradients,
-        *given,
-        (write_region(lemma.region),),
-    ]
+    noted = (f"written for {', '.join(found.noted)}",) if found.noted else ()
+    functions, region = join_pieces(found.functions), (write_region(lemma.region),)
+    pieces = [(found.said,), names, functions, *found.gradients, *given, region, noted]
     return "; ".join(filter(None, map(write_line, pieces))) + "."
 
 

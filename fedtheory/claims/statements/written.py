@@ -121,12 +121,35 @@ def _is(tree: ast.expr, number: int) -> bool:
     return isinstance(tree, ast.Constant) and tree.value == number
 
 
-def generic_numbers(region: Region) -> dict[str, Any]:
-    """The parameters as numbers with their names, at a point of the region that no coincidence has; whole numbers are those of its second case."""
+class CountedNumber(WrittenNumber):
+    """A whole number of a region: where a text counts with it, what is written is so for this number alone, and that is noted."""
+
+    __slots__ = ("noted",)
+    noted: list[str]
+
+    def __int__(self) -> int:  # type: ignore[override]
+        """The number, which is noted."""
+        said = f"{write(self.tree)} = {super().__int__()}"
+        if said not in self.noted:
+            self.noted.append(said)
+        return super().__int__()
+
+    __trunc__ = __int__
+
+
+def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str, Any]:
+    """The parameters as numbers with their names, at a point of the region that no coincidence has; whole numbers are those of its second case.
+
+    ``noted``: takes those that a text counts with.
+    """
     fixed, reals = list(itertools.islice(region.cases(), 2))[-1]
     shares = [Fraction(_PRIMES[(3 * k + 1) % 15], _PRIMES[(5 * k + 2) % 15] + k) for k in range(len(reals.parameters))]
-    point = {**fixed, **reals.point(shares)}
-    return {name: WrittenNumber(Fraction(value), ast.Name(name, ast.Load())) for name, value in point.items()}
+    found: dict[str, Any] = {}
+    for name, value in fixed.items():
+        found[name] = CountedNumber(Fraction(value), ast.Name(name, ast.Load()))
+        found[name].noted = [] if noted is None else noted
+    point = reals.point(shares)
+    return found | {name: WrittenNumber(Fraction(value), ast.Name(name, ast.Load())) for name, value in point.items()}
 
 
 # ---- vectors and forms ---------------------------------------------------------------------------------------------------
@@ -494,6 +517,7 @@ class WrittenLemma:
     functions: tuple[WordLine, ...]
     gradients: tuple[WordLine, ...]
     given: tuple[tuple[str, ast.expr], ...]
+    noted: tuple[str, ...] = ()  # numbers for which alone it is written so
 
 
 #: a vector that is written so often, and is so long, has a name of its own
@@ -503,7 +527,8 @@ OFTEN, LONG = 2, 14
 def write_lemma(lemma: Lemma) -> WrittenLemma:
     """Read the text of a lemma once more, on names."""
     world = WrittenWorld()
-    numbers, constants = (SimpleNamespace(**found) for found in (generic_numbers(lemma.region), lemma.constants))
+    noted: list[str] = []
+    numbers, constants = (SimpleNamespace(**found) for found in (generic_numbers(lemma.region, noted), lemma.constants))
     conclusion = lemma.build(world, numbers, constants)
     writer, named = Writer(world), dict[Any, ast.expr]()
     while True:
@@ -517,7 +542,8 @@ def write_lemma(lemma: Lemma) -> WrittenLemma:
             names = tuple(
                 ast.Compare(tree, [ast.Eq()], [meaning]) for tree, meaning in zip(named.values(), meanings, strict=True)
             )
-            return WrittenLemma(said, names, tuple(map(writer.class_of, world.functions)), gradients, given)
+            functions = tuple(map(writer.class_of, world.functions))
+            return WrittenLemma(said, names, functions, gradients, given, tuple(noted))
         key, thing = longest
         named[key] = ast.Name(f"v_{len(named) + 1}", ast.Load())
         writer.names[key] = Name(named[key], (writer.depth(thing), len(named)), thing)

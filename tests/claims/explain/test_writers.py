@@ -11,6 +11,7 @@ import pytest
 
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Claim, Fault
+from fedtheory.claims.code_scanning import write_verdicts
 from fedtheory.claims.context import Context
 from fedtheory.claims.explain.document import (
     Display,
@@ -260,7 +261,7 @@ def test_a_derivation_stands_under_the_lemma_that_it_states() -> None:
         assert shown.math.latex.startswith(said)
 
 
-def test_an_argument_is_told_line_by_line_with_its_facts() -> None:
+def test_an_argument_is_told_line_by_line_with_its_facts(tmp_path: Path) -> None:
     def check(context):
         grounds = [
             ("A third is below a half.", "fact 1"),
@@ -283,6 +284,8 @@ def test_an_argument_is_told_line_by_line_with_its_facts() -> None:
     part = verdict.evidence[0]
     assert part["argued"] and part["proof"]["argument"][0] == {"line": "A third is below a half.", "ground": "fact 1"}
     assert [fact["what"] for fact in part["proof"]["facts"]] == ["1/3 < 1/2", "1/2 < 1"]
+    write_verdicts(tmp_path / "found.sarif", [verdict], {"ARG": "mine.py"})
+    assert "argued in words: a sum" in (tmp_path / "found.sarif").read_text()
 
 
 @pytest.mark.parametrize(

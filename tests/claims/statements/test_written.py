@@ -106,6 +106,20 @@ def test_what_cannot_be_written_out_is_said() -> None:
     assert tell(Lemma("floats", "(1)", "0 < a", build, {"c": 1})).sentence.startswith("It could not be written out")
 
 
+def test_where_a_text_counts_with_a_number_that_is_said() -> None:
+    def build(world: Any, p: Any, c: Any) -> Any:
+        xs = [world.vector(f"x{k}") for k in range(int(p.K))]
+        return norm2(sum(xs[1:], xs[0])) - sum(map(norm2, xs)) * (p.K * c.c)
+
+    told = tell_statement(Lemma("sum", "(1)", "K in 1..3", build, {"c": 1}))
+    assert told == "||x0 + x1||^2 <= K (||x0||^2 + ||x1||^2); K in 1..3; written for K = 2."
+
+    def plain(world: Any, p: Any, c: Any) -> Any:
+        return norm2(world.vector("x")) * (c.c - p.K)
+
+    assert tell_statement(Lemma("plain", "(1)", "K in 1..3", plain, {"c": 1})) == "(1 - K) ||x||^2 <= 0; K in 1..3."
+
+
 def test_methods_that_functions_make_are_told_by_class_and_fields() -> None:
     region = Region.parse("0 < nu, 0 <= b < 1")
     assert describe_made(lambda nu, b: DualFL(nu, lambda n: b), "", region) == "DualFL(nu = nu, rho = b in every round)"

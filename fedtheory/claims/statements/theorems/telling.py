@@ -73,7 +73,7 @@ def tell_states(theorem: Theorem) -> ToldStates:
         tuple(map(any_round.writer.class_of, any_round.world.functions)),
         {name: teller.finish(line, any_round) for name, line in any_round.methods()},
         quantities,
-        (*free, *(line for name, line in states if not name)),
+        (*teller.tell_noted(), *free, *(line for name, line in states if not name)),
         tuple((name, line) for name, line in (*states, *begun) if name),
         tuple(line for name, line in begun if not name),
         bool(any_round.world.deviation),
@@ -178,6 +178,7 @@ class _Teller:
     told: set[str] = field(default_factory=set)
     constants: frozenset[str] = frozenset()
     played: list[_Played] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)  # numbers that the function counts with
 
     @property
     def states(self) -> PlayedStates:
@@ -192,7 +193,7 @@ class _Teller:
         ahead = range(AHEAD + 1 + max(last for last, _ in _list_spoken(theorem)))
         ends = [str(theorem.parameters)] if theorem.parameters.parameters else []
         ends += [within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in ahead]
-        found = generic_numbers(Region.parse(", ".join(ends)))
+        found = generic_numbers(Region.parse(", ".join(ends)), self.noted)
         for name, k in ((name, k) for name in theorem.sequences for k in ahead):
             place = ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(k), ast.Load())
             found[f"{name}_{k}"] = WrittenNumber(found[f"{name}_{k}"], place)
@@ -240,6 +241,11 @@ class _Teller:
             if other.first == played.first and all(map(_begins_alike, _leaves(other.world), _leaves(played.world))):
                 found = {**other.writer.names, **found}
         return found
+
+    def tell_noted(self) -> Iterator[WordLine]:
+        """For which numbers alone it is written so."""
+        if self.noted:
+            yield (f"written for {', '.join(self.noted)}",)
 
     def tell_free(self, lines: Sequence[WordLine]) -> Iterator[WordLine]:
         """Vectors and numbers of which lines speak, and that are any."""
