@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from fedtheory.claims import Lemma
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.errors import InvalidInput, require
-from fedtheory.proofs.symbolic import agree, is_positive, symbols
+from fedtheory.proofs.symbolic import agree, is_greater, symbols
 
 Ground: TypeAlias = str | Lemma | Callable[[], bool]
 
@@ -44,7 +44,7 @@ def is_so(text: str) -> bool:
     left, right = _read(sides[0]), _read(sides[2])
     for name, value in (assignment.split(" = ") for assignment in put.split(", ") if assignment):
         left, right = (side.subs(_read(name), _read(value)) for side in (left, right))
-    return agree(left, right) if sides[1] == "==" else is_positive((left - right).factor())
+    return agree(left, right) if sides[1] == "==" else is_greater(left, right)
 
 
 def _read(text: str) -> Any:

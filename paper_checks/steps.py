@@ -13,14 +13,15 @@ from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
+from fedtheory.claims.claim import Told
+from fedtheory.claims.proof_objects import Argument
 from fedtheory.claims.protocol import Clause, Setting, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_statement, replay_statement
-from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import lemma_sensitivity
 from fedtheory.claims.statements.near_misses import judge_changes
 from fedtheory.claims.statements.planting import Planted, Statement, list_faults
-from fedtheory.claims.statements.sentences import tell_statement
+from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_scope
 from fedtheory.core.errors import InvalidInput
@@ -69,7 +70,7 @@ class Conclusion:
     """
 
     name: str
-    argument: str
+    argument: Argument
     from_steps: tuple[str, ...] = ()
     role: Role = "printed"
     confirmed: Sequence[Ground] | Callable[[], bool] = ()
@@ -177,7 +178,6 @@ def claim_steps(
     regions = [f"{name}: {lemma.region}" for name, lemma in lemmas.items() if lemma.region.parameters]
     regions += [f"{name}: {said}" for name, theorem in theorems.items() for said in write_scope(theorem)]
     true = tuple(step.statement for step in steps if step.name not in false)
-    told = [step.statement for step in steps if step.name in theorems and step.role == "printed"]
     shown = next((lemmas[name] for name in sorted(false, key=lambda name: by_name[name].role != "printed")), None)
     return Claim(
         id,
@@ -200,10 +200,14 @@ def claim_steps(
         replay=replay if shown is None else partial(_replay, lemma=shown),
         setting=setting,
         clauses=() if isinstance(text, str) else tuple(text),
-        sentence=" ".join(map(tell_statement, told)),
-        formula=write_formula(told[0]) if told else "",
+        told=partial(_tell, tuple(steps)),
         near_misses=partial(judge_changes, statements=true) if true else None,
     )
+
+
+def _tell(steps: Sequence[Step]) -> Iterator[Told]:
+    """Each statement that is the paper's, or a corrected one, as its data say it."""
+    yield from (tell(step.statement, step.role, step.name) for step in steps if step.role != "reading")
 
 
 def equality(name: str, source: str, region: str, build: Callable[[Any, Any, Any], Any]) -> tuple[Lemma, Lemma]:

@@ -274,6 +274,9 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         "readings": [],
         "repaired": "",
     }
+    roles = ("printed", "repaired") if found.get("status") == "repaired" else ("printed",)
+    told = [one for one in (claim.told or tuple)() if one.role in roles]
+    replaced = {line for one in told for line in one.instead_of}
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -282,9 +285,11 @@ def _verdict(claim: Claim, context: Context, **found: Any) -> Verdict:
         versions=find_versions(),
         source=claim.source,
         statement=claim.statement,
-        sentence=claim.sentence,
-        assumptions=list(claim.assumptions),
-        formula=claim.formula,
+        told=[one.as_dict() for one in told],
+        assumptions=[
+            *(line for line in claim.assumptions if line not in replaced),
+            *(line for one in told for line in one.assumed),
+        ],
         faults=[fault.name for fault in claim.faults],
         budget=context.budget,
         size=None if claim.needs is None else context.size,
@@ -318,6 +323,7 @@ def _evidence(part: Part) -> dict[str, Any]:
         "margin": part.margin,
         "proves": part.proves,
         "refutes": part.refutes,
+        "argued": part.in_words,
         "covered": None if part.covered is None else str(part.covered),
         "proof": None if part.proof is None else part.proof.as_dict(),
         "disproof": None if part.disproof is None else part.disproof.as_dict(),

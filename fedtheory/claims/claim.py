@@ -156,6 +156,11 @@ class Part:
         return self.proof is not None and not self.proof.scope
 
     @property
+    def in_words(self) -> bool:
+        """Whether words lead from what was confirmed to what it shows, for or against."""
+        return any(proof is not None and not proof.closed for proof in (self.proof, self.disproof))
+
+    @property
     def refutes(self) -> bool:
         """Whether it carries a replayable counterexample, or a disproof: the statement is false if one instance of it is."""
         return self.counterexample is not None or self.disproof is not None
@@ -370,14 +375,43 @@ class NothingToPlant(FedtheoryError):
 class JudgedChange:
     """A change of a statement towards a stronger claim: what came of it, and what was seen.
 
-    With it the word *falls*; or it is *weaker* than the statement after all; or it is *slack*, for nothing is against it; or it *survives*: a proof
-    proves it and an exact instance refutes it. ``about``: the statement, by name.
+    It *falls* where something refutes it, an exact instance or a worst case; it is *not reached* where the theorem's script does not prove it, with
+    any multipliers, and nothing refutes it: that shows nothing of whether it is true. It is *weaker* than the statement after all; or *slack*: a
+    proof proves it, or nothing is against it; or it *survives*: a proof proves it and an exact instance refutes it. ``about``: the statement's name.
     """
 
     what: str
-    outcome: Literal["falls", "weaker", "slack", "survives"]
+    outcome: Literal["falls", "not reached", "weaker", "slack", "survives"]
     detail: str
     about: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A statement of a claim as its data say it: this is what is judged, and what its author says are words beside it.
+
+    ``sentence``; ``formula``, in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`); ``rounds``: of states that a function
+    plays, what they are and what a round makes of them, line by line; ``assumed``: classes and hypotheses as formulas, which stand in the verdict in
+    the place of the claim's assumptions ``instead_of``; ``role``: as of a part; ``name``: of the step, in a claim of several statements.
+
+    Examples
+    --------
+    >>> print(Told("1 <= 2.").role)
+    printed
+    """
+
+    sentence: str
+    formula: str = ""
+    rounds: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    role: Role = "printed"
+    name: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for a verdict."""
+        shown = {"sentence": self.sentence, "formula": self.formula, "rounds": list(self.rounds), "name": self.name}
+        return {"role": self.role} | {word: value for word, value in shown.items() if value}
 
 
 @dataclass(frozen=True)
@@ -410,12 +444,10 @@ class Claim:
         What the statement consists of, each with the parts that decide it; a clause without such a part is an error.
     protocol : Protocol, optional
         What was fixed before the numbers were seen; verdicts print it.
-    sentence : str
-        The statement as its data say it, where it is data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
+    told : () -> statements as their data say them, optional
+        Where they are data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
     near_misses : context -> judged changes, optional
         What comes of changing every number, sign, exponent, term and hypothesis of the statement, one at a time.
-    formula : str
-        The statement as a formula, for pages: in the notation of statements, or in LaTeX (`fedtheory.tools.typesetting`).
 
     Examples
     --------
@@ -444,8 +476,7 @@ class Claim:
     setting: Callable[[Context], Setting] | None = None
     clauses: tuple[Clause, ...] = ()
     protocol: Protocol | None = None
-    sentence: str = ""
-    formula: str = ""
+    told: Callable[[], Iterable[Told]] | None = None
     near_misses: Callable[[Context], Iterable[JudgedChange]] | None = None
 
     @property

@@ -31,9 +31,10 @@ def write_verdicts(file: Path, verdicts: Sequence[Verdict], sources: Mapping[str
     for verdict in verdicts:
         rule = _NOT_RUN if verdict.error else verdict.status.replace(" ", "-")
         where, line = find_line(sources[verdict.id], verdict.id)
-        results.append(
-            Result(rule, f"{verdict.id} ({verdict.source}): {write_headline(verdict)}", verdict.id, where, line)
-        )
+        argued = [str(part["name"]) for part in verdict.evidence if part.get("argued")]
+        words = f" -- argued in words: {', '.join(argued)}" if argued else ""
+        said = f"{verdict.id} ({verdict.source}): {write_headline(verdict)}{words}"
+        results.append(Result(rule, said, verdict.id, where, line))
     write_sarif(file, _RULES, results)
 
 

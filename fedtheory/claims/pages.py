@@ -25,15 +25,18 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
-from fedtheory.claims.report import summarise, summarise_chances, summarise_faults
+from fedtheory.claims.report import (
+    MOST_FACTS,
+    name_outcome,
+    summarise,
+    summarise_chances,
+    summarise_faults,
+)
 from fedtheory.claims.verdict import Verdict
-from fedtheory.claims.words import VERDICT_WORDS
+from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
 from fedtheory.tools.versions import find_commit, find_versions
-
-#: of the facts that a proof rests on, so many are listed
-MOST_FACTS = 12
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,7 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "instance": [(n, show_number(v)) for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))],
         "file": Path(os.path.relpath(kept, setting.folder)).as_posix() if verdict.counterexample else "",
         "about": _about(verdict),
+        "told": _told(verdict),
         "curves": list_legend(verdict.picture) if verdict.picture is not None else [],
         "readings": group_readings(verdict.readings),
         "target": source if source.endswith(".py") else verdict.id,
@@ -146,6 +150,18 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "kernel": describe_kernel(verdict),
         "commands": write_commands(verdict, source, setting.counterexamples),
     }
+
+
+def _told(verdict: Verdict) -> list[dict[str, Any]]:
+    """Statements as their data say them, each with what it is to the verdict; the rounds of states once."""
+    told: list[dict[str, Any]] = []
+    for one in verdict.told:
+        what = describe_told(verdict.status, verdict.repair, str(one["role"]))
+        seen = [other.get("rounds") for other in told]
+        shown = {**one, "rounds": [] if one.get("rounds") in seen else one.get("rounds", [])}
+        shown["name"] = one.get("name", "") if len(verdict.told) > 1 else ""
+        told.append(shown | {"label": f"What was {what}, as its data say it"})
+    return told
 
 
 def _about(verdict: Verdict) -> str:
@@ -174,6 +190,7 @@ def _environment() -> Any:
         "typeset": lambda text: Markup(typeset(text)),
         "formula": lambda text: Markup(typeset_formula(text)),
         "number": show_number,
+        "outcome": lambda part: name_outcome(part).lower(),
         "chart": lambda picture: Markup(draw_chart(picture)),
         "style": _style,
         "anchor": lambda word: word.replace(" ", "-"),

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Picture, Replay, Role
-from fedtheory.claims.proof_objects import make_proof
+from fedtheory.claims.proof_objects import Argument, make_proof, write_argument
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.local.solvers import Exact
 from fedtheory.proofs.checker.check import check_term
-from fedtheory.proofs.facts import confirm_term, facts_are_collected
+from fedtheory.proofs.facts import confirm_term, facts_are_collected, take_facts
 from fedtheory.proofs.regions.expressions import Comparison
 
 QUANTILES = 21  #: of measured over claimed that a part keeps for its picture
@@ -153,7 +153,7 @@ def refute(
 def proved(
     name: str,
     condition: Any,
-    argument: str,
+    argument: Argument,
     engine: Engine = "symbolic",
     role: Role = "printed",
     *,
@@ -168,20 +168,23 @@ def proved(
     condition : truth value
         What checkers (`is_zero`, `compare`, ...) answered, put together. What they confirmed in this check since the last proof is what
         this one rests on. Where they confirmed nothing the part holds by its author's word, which is no proof.
-    argument : str
-        Why the statement follows from that.
+    argument : str, or lines
+        Why the statement follows from that: numbered lines, each a text with its ground, ``("both sides are rational", "fact 1")``, where facts and
+        lines are numbered from 1. A text is split into its sentences, and their grounds are words.
     resting_on : parts
         Earlier ones, all of which must hold; the facts of their proofs are facts of this one.
     scope : str
         What the proof is narrower than the statement in, such as ``n = 2, 3, 4``; such a proof supports, and does not prove.
     """
     before = [fact for part in resting_on if part.proof is not None for fact in part.proof.facts]
-    proof = make_proof(argument, resting_on=before, scope=scope)
+    text = write_argument(argument)
     if not (condition and all(part.holds for part in resting_on)):
-        return Part(name, False, engine, f"the proof does not go through: {argument}", role=role, **more)
+        take_facts()
+        return Part(name, False, engine, f"the proof does not go through: {text}", role=role, **more)
+    proof = make_proof(argument, resting_on=before, scope=scope)
     if proof is None:
-        return Part(name, True, engine, f"{VOUCHED}: {argument}", role=role, vouched=True, **more)
-    return Part(name, True, engine, argument, role=role, proof=proof, **more)
+        return Part(name, True, engine, f"{VOUCHED}: {text}", role=role, vouched=True, **more)
+    return Part(name, True, engine, text, role=role, proof=proof, **more)
 
 
 def proved_from_statement(
@@ -212,14 +215,18 @@ def proved_by_term(
     return Part(name, True, "symbolic", text, role=role, proof=proof)
 
 
-def disproved(name: str, condition: Any, argument: str, engine: Engine = "symbolic", role: Role = "printed") -> Part:
+def disproved(
+    name: str, condition: Any, argument: Argument, engine: Engine = "symbolic", role: Role = "printed"
+) -> Part:
     """Part: a disproof, by which the part fails. Where it does not go through, or rests on no fact, nothing is shown. See `proved`."""
-    proof = make_proof(argument)
-    if condition and proof is not None:
-        return Part(name, False, engine, argument, role=role, disproof=proof)
+    text = write_argument(argument)
+    proof = make_proof(argument) if condition else None
+    take_facts()
+    if proof is not None:
+        return Part(name, False, engine, text, role=role, disproof=proof)
     why = VOUCHED if condition else "the disproof does not go through"
     outcome = None if condition else True
-    return Part(name, outcome, engine, f"{why}: {argument}", role=role, against=True, vouched=bool(condition))
+    return Part(name, outcome, engine, f"{why}: {text}", role=role, against=True, vouched=bool(condition))
 
 
 def decided(

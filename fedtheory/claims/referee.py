@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
-from fedtheory.claims.explain.finding import has_proof
+from fedtheory.claims.explain.finding import is_explained
 from fedtheory.claims.verdict import DISAGREE, Verdict
 from fedtheory.claims.words import VERDICT_WORDS
 
@@ -139,7 +139,7 @@ def write_commands(verdict: Verdict, source: str, counterexamples: Path) -> list
     settings += [f"--budget {verdict.budget}"] if verdict.budget != "quick" else []
     asked = target or [shlex.quote(verdict.id)]
     again = [" ".join(["fedtheory check", *asked, *settings])]
-    if has_proof(verdict.evidence):
+    if is_explained(verdict.evidence):
         again.append(" ".join(["fedtheory explain", *asked]))
     if verdict.counterexample is None:
         return again

@@ -12,11 +12,11 @@ from typing import Any, get_args
 import numpy as np
 
 from fedtheory.claims.claim import Status
-from fedtheory.claims.explain.finding import has_proof
+from fedtheory.claims.explain.finding import is_explained
 from fedtheory.claims.kernel import count_kernel, describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.verdict import AGREE, Verdict
-from fedtheory.claims.words import VERDICT_WORDS
+from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools import untrusted
 from fedtheory.tools.versions import find_versions
@@ -62,21 +62,62 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
         line = Text.assemble(
             (verdict.id, "bold"), "  ", (word, style), f"  ({verdict.kind}, {margin}{verdict.seconds:.1f} s)"
         )
-        judged = [f"judged: {verdict.sentence}"] if verdict.sentence else []
         given = [f"given: {'; '.join(verdict.given)}"] if verdict.given else []
         said = f"{verdict.source}: {write_headline(verdict)}"
-        body = [said, *judged, *given, *list_evidence(verdict), *list_faults_of(verdict)]
+        body = [said, *list_told(verdict), *given, *list_evidence(verdict), *list_faults_of(verdict)]
         body += filter(None, [describe_kernel(verdict)])
-        if has_proof(verdict.evidence):
+        if is_explained(verdict.evidence):
             body.append(f"the proof, to be read: 'fedtheory explain {verdict.id}'")
         blocks += [line, *(Padding(Text(text), (0, 0, 0, 4)) for text in body)]
     return Group(*blocks)
 
 
+def list_told(verdict: Verdict) -> list[str]:
+    """Return lines on what was judged, as its data say it; of states that a function plays what they are and what a round makes of them, once."""
+    lines: list[str] = []
+    seen: list[Any] = []
+    for one in verdict.told:
+        name = f" {one['name']}" if "name" in one and len(verdict.told) > 1 else ""
+        lines.append(f"{describe_told(verdict.status, verdict.repair, one['role'])}{name}: {one['sentence']}")
+        if (rounds := one.get("rounds", [])) not in seen:
+            lines += (f"    {line}" for line in rounds)
+            seen.append(rounds)
+    return lines
+
+
+#: of the facts that an argument rests on, so many are listed
+MOST_FACTS = 12
+
+
 def list_evidence(verdict: Verdict) -> list[str]:
-    """Return lines on a verdict's parts, then its readings."""
-    signs = {True: "holds", False: "FAILS", None: "undecided"}
-    return [f"{signs[part['holds']]}  {part['name']}: {part['text']}" for part in verdict.evidence] + verdict.readings
+    """Return lines on a verdict's parts, then its readings; of what is argued the argument, line by line with grounds, and the facts."""
+    lines: list[str] = []
+    for part in verdict.evidence:
+        argument = list_argument(part)
+        said = "" if argument else f" {part['text']}"
+        lines.append(f"{name_outcome(part)}  {part['name']}:{said}")
+        lines += (f"    {line}" for line in argument)
+    return lines + verdict.readings
+
+
+def name_outcome(part: Mapping[str, Any]) -> str:
+    """Return what came of a part: that it holds, or fails; where words lead there, that this is argued."""
+    if part["holds"] is None:
+        return "undecided"
+    if part.get("argued"):
+        return "argued" if part["holds"] else "FAILS (argued)"
+    return "holds" if part["holds"] else "FAILS"
+
+
+def list_argument(part: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a part's argument, numbered, each with its ground, then the facts that checkers confirmed; nothing of other parts."""
+    found = part.get("proof") or part.get("disproof") or {}
+    if not part.get("argued") or not found:
+        return []
+    lines = [f"({k}) {line['line']} [{line['ground']}]" for k, line in enumerate(found.get("argument", ()), 1)]
+    facts = found.get("facts", [])
+    lines += (f"fact {k}, {fact['how']}: {fact['what']}" for k, fact in enumerate(facts[:MOST_FACTS], 1))
+    return lines + [f"and {len(facts) - MOST_FACTS} facts more, in the JSON file"] * (len(facts) > MOST_FACTS)
 
 
 def list_faults_of(verdict: Verdict) -> list[str]:

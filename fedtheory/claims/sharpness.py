@@ -30,13 +30,16 @@ class ChangedClaim:
 
 @dataclass(frozen=True)
 class Score:
-    """Changes of different statements: how many fall, are slack, survive, or are weaker (and asked of nobody); claims without data, and not run.
+    """Changes of different statements: how many fall, are not reached by a proof, are slack, survive, or are weaker (and asked of nobody).
+
+    Beside them claims without data, and those that were not run.
 
     Examples
     --------
-    >>> found = [ChangedClaim("A", "a page", (JudgedChange("sign", "falls", ""), JudgedChange("number", "slack", "")))]
+    >>> outcomes = ("falls", "slack", "not reached")
+    >>> found = [ChangedClaim("A", "a page", tuple(JudgedChange(word, word, "") for word in outcomes))]
     >>> print(Score.of([*found, ChangedClaim("B", "a page", is_data=False)]))
-    1 of 2 changes of 1 statement fall (50.0 %), 1 is slack; left out: 0 weaker ones. Not data: 1 of 2 claims
+    1 of 3 changes of 1 statement fall (33.3 %), 1 is not reached by the proof (33.3 %), 1 is slack; left out: 0 weaker ones. Not data: 1 of 2 claims
     """
 
     outcomes: Counter[str]
@@ -60,11 +63,13 @@ class Score:
         return sum(count for outcome, count in self.outcomes.items() if outcome != "weaker")
 
     def __str__(self) -> str:
-        falls, slack, survives = (self.outcomes[word] for word in ("falls", "slack", "survives"))
-        share = f" ({100 * falls / self.asked:.1f} %)" if self.asked else ""
-        said = (
-            f"{falls} of {self.asked} changes of {self.statements} statement{'s' * (self.statements != 1)} fall{share}"
-        )
+        falls, open_, slack, survives = (self.outcomes[w] for w in ("falls", "not reached", "slack", "survives"))
+
+        def share(count: int) -> str:
+            return f" ({100 * count / self.asked:.1f} %)" if self.asked else ""
+
+        said = f"{falls} of {self.asked} changes of {self.statements} statement{'s' * (self.statements != 1)} fall{share(falls)}"
+        said += f", {open_} {'is' if open_ == 1 else 'are'} not reached by the proof{share(open_)}" if open_ else ""
         said += f", {slack} {'is' if slack == 1 else 'are'} slack"
         said += f", {survives} SURVIVE" if survives else ""
         said += (

@@ -61,8 +61,9 @@ class Verdict:
     vouched: list[str] = field(default_factory=list)  #: what somebody vouches for and no checker confirmed
     seeded: bool = False  #: whether the check read the seed
     data: dict[str, str] = field(default_factory=dict)  #: files that its kept runs were made from, with their SHA-256
-    sentence: str = ""  #: what was judged, as the statement's data say it
-    formula: str = ""  #: the statement as a formula (`fedtheory.tools.typesetting`)
+    told: list[dict[str, Any]] = field(
+        default_factory=list
+    )  #: statements as their data say them (`fedtheory.claims.claim.Told`): "role", "sentence", "formula", "rounds" and "name"
     faults: list[str] = field(default_factory=list)  #: names of the planted faults
     planted: list[dict[str, str]] = field(
         default_factory=list

@@ -114,3 +114,19 @@ VERDICT_WORDS: dict[str, VerdictWord] = {
 }
 #: words with which the printed statement stands
 HOLDS = tuple(word for word, shown in VERDICT_WORDS.items() if shown.outcome == "stands")
+
+
+def describe_told(status: str, repair: str | None, role: str) -> str:
+    """Return what a statement that is data is to a verdict: what was judged; where the word rests on words, too, what was shown.
+
+    ``role``: "printed", or "repaired" of a corrected statement, which stands as ``repair`` says.
+
+    Examples
+    --------
+    >>> print(describe_told("repaired", "argued", "repaired"))
+    shown, from which the argument goes on, corrected
+    """
+    what = (
+        "shown, from which the argument goes on" if (repair if role == "repaired" else status) == "argued" else "judged"
+    )
+    return f"{what}, corrected" if role == "repaired" else what

@@ -69,13 +69,13 @@ def explain_command(
 
 def _explain(target: str, workers: int | None, budget: Any, seed: int, time_limit: float | None) -> Document:
     """One page with everything that the target has."""
-    from fedtheory.claims.explain.finding import has_proof
+    from fedtheory.claims.explain.finding import is_explained
     from fedtheory.claims.explain.proofs import explain_file, explain_verdict, join_pages
 
     if target.endswith(".json"):
         pages = explain_file(Path(target))
     else:
         judged = judge_targets([target], workers, budget, seed, time_limit)
-        some = [pair for pair in judged if has_proof(pair[0].evidence)]
+        some = [pair for pair in judged if is_explained(pair[0].evidence)]
         pages = [explain_verdict(verdict, claim) for verdict, claim in some or judged[:1]]
     return pages[0] if len(pages) == 1 else join_pages(Path(target).name, pages)

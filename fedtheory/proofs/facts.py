@@ -18,7 +18,8 @@ from typing import Any, Literal
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 
 How = Literal["identity", "difference", "sign", "comparison", "certificate", "witness", "derivation", "term"]
-LONGEST_SHOWN = 200  #: characters of an expression that are written down; a longer one is described
+LONGEST_SHOWN = 200  #: characters of an expression that a fact shows; a longer one is described
+LONGEST_KEPT = 20_000  #: characters of one that is kept beside its description
 
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
@@ -35,7 +36,9 @@ _collected: ContextVar[list[Fact] | None] = ContextVar("facts", default=None)
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that was checked: ``how``, and ``what`` in words made from the checked data; ``data``: a proof object that a checker read.
+    """One thing that was checked: ``how``, and ``what`` in words made from the checked data.
+
+    ``whole``: where it is so long that these describe it; ``data``: a proof object that a checker read.
 
     Raises
     ------
@@ -45,6 +48,7 @@ class Fact:
 
     how: How
     what: str
+    whole: str = ""
     seal: object = None
     data: Mapping[str, Any] | None = field(default=None, hash=False)
 
@@ -53,6 +57,10 @@ class Fact:
         if self.seal is not _SEAL:
             raise FedtheoryError("a fact is made by the function that checks it, not by hand")
         object.__setattr__(self, "seal", None)
+
+    def as_dict(self) -> dict[str, str]:
+        """Plain data for a verdict."""
+        return {"how": self.how, "what": self.what} | ({"whole": self.whole} if self.whole else {})
 
 
 @contextmanager
@@ -79,22 +87,40 @@ def take_facts() -> tuple[Fact, ...]:
     return taken
 
 
-def write_fact(how: How, what: str, data: Mapping[str, Any] | None = None) -> None:
+def write_fact(how: How, what: str, whole: str = "", data: Mapping[str, Any] | None = None) -> None:
     """Write a fact down where facts are collected: for checkers, after they have confirmed it; with the proof object that they read."""
     facts = _collected.get()
     if facts is not None:
-        fact = Fact(how, what, _SEAL, data)
+        fact = Fact(how, what, whole, _SEAL, data)
         if fact not in facts:
             facts.append(fact)
 
 
 def show_expression(expression: Any) -> str:
-    """An expression as text; a long one by its size and its symbols."""
+    """An expression as text; a long number by its digits, another long one by its size and its symbols."""
     text = str(expression)
     if len(text) <= LONGEST_SHOWN:
         return text
-    names = ", ".join(sorted(map(str, getattr(expression, "free_symbols", ()))))
-    return f"(an expression of {len(text)} characters in {names})"
+    symbols = sorted(map(str, getattr(expression, "free_symbols", ())))
+    if not symbols and getattr(expression, "is_number", False):
+        return f"{expression.evalf(8)} (an exact number)"
+    return f"an expression of {len(text)} characters in {', '.join(symbols) or 'numbers'}"
+
+
+def is_long(expression: Any) -> bool:
+    """Whether an expression is described, and not shown."""
+    return len(str(expression)) > LONGEST_SHOWN
+
+
+def write_identity(left: Any, right: Any, remark: str = "") -> None:
+    """Write down that two expressions are one: both sides as they are, or what the identity is about, and the whole beside it."""
+    if is_long(left) or is_long(right):
+        names = set().union(*(getattr(side, "free_symbols", ()) for side in (left, right)))
+        symbols = ", ".join(sorted(map(str, names)))
+        whole = f"{left} = {right}"
+        write_fact("identity", f"an identity in {symbols} ({len(whole)} characters){remark}", whole[:LONGEST_KEPT])
+    else:
+        write_fact("identity", f"{left} = {right}{remark}")
 
 
 def compare(left: Any, sign: str, right: Any) -> bool:
@@ -142,7 +168,7 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     """
     value = check(data)
     bound = "at most" if how == "certificate" else "at least"
-    write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}", data)
+    write_fact(how, f"the worst case is {bound} {value}, by {check.__module__.rpartition('.')[2]}", data=data)
     return value
 
 
@@ -155,7 +181,7 @@ def confirm_term(check: Callable[[Any], Any], data: Any, what: str) -> Any:
         The checker refuses it.
     """
     found = check(data)
-    write_fact("term", what, data)
+    write_fact("term", what, data=data)
     return found
 
 
@@ -168,4 +194,4 @@ def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> Non
         The checker refuses it.
     """
     check(data)
-    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters", data)
+    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters", data=data)

@@ -17,7 +17,7 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
-from fedtheory.proofs.facts import show_expression, write_fact
+from fedtheory.proofs.facts import show_expression, write_fact, write_identity
 from fedtheory.proofs.spectrum import RoundMap, require_traceable, round_map
 
 
@@ -78,22 +78,24 @@ def round_matrix(algorithm: Algorithm, problem: Problem, **options: Any) -> tupl
 
 def is_zero(expression: Any) -> bool:
     """Whether an expression vanishes identically (decided by SymPy; False when it cannot tell). An identity that says something is a fact."""
-    sympy = require("sympy", "closed forms")
-    zero = bool(sympy.simplify(sympy.expand(expression)) == 0)
+    zero = _vanishes(expression)
     if zero and expression != 0:
-        write_fact("identity", f"{show_expression(expression)} = 0")
+        write_identity(expression, 0)
     return zero
 
 
 def agree(left: Any, right: Any) -> bool:
-    """Whether two arrays of expressions, or two expressions, are the same entry by entry (decided by SymPy)."""
+    """Whether two arrays of expressions, or two expressions, are the same entry by entry (decided by SymPy); each equation is a fact."""
     pairs = list(zip(np.ravel(left), np.ravel(right), strict=True))
-    same = all(is_zero(a - b) for a, b in pairs)
-    if same:
-        for a, b in pairs:
-            if a - b == 0:  # is_zero has written down the others
-                write_fact("identity", f"{show_expression(a)} = {show_expression(b)}, on both sides")
+    same = all(_vanishes(a - b) for a, b in pairs)
+    for a, b in pairs if same else ():
+        write_identity(a, b, ", on both sides" if a - b == 0 else "")
     return same
+
+
+def _vanishes(expression: Any) -> bool:
+    sympy = require("sympy", "closed forms")
+    return bool(sympy.simplify(sympy.expand(expression)) == 0)
 
 
 def is_not_zero(expression: Any) -> bool:
@@ -113,8 +115,14 @@ def is_not_zero(expression: Any) -> bool:
 
 def is_positive(expression: Any) -> bool:
     """Whether SymPy shows an expression to be positive, from what is assumed of its symbols; False when it cannot tell."""
+    return is_greater(expression, 0)
+
+
+def is_greater(left: Any, right: Any) -> bool:
+    """Whether SymPy shows one expression to be above another, from what is assumed of their symbols; False when it cannot tell."""
     sympy = require("sympy", "closed forms")
-    positive = bool(sympy.sympify(expression).is_positive)
-    if positive:
-        write_fact("sign", f"{show_expression(expression)} > 0")
-    return positive
+    difference = sympy.sympify(left) - right
+    greater = bool(difference.is_positive) or (right != 0 and bool(difference.factor().is_positive))
+    if greater:
+        write_fact("sign", f"{show_expression(left)} > {show_expression(right)}")
+    return greater

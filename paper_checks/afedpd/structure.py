@@ -18,6 +18,7 @@ import numpy as np
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn, FedPD
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading, disproved, proved
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.sentences import tell
 from fedtheory.core.errors import require
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
@@ -455,7 +456,9 @@ class Identity:
             faults.append(Fault("a penalty a hundredth larger", "every C", {"factor": Fraction(101, 100)}))
         if self.methods[1] is not None:
             faults.append(Fault("another method in its place", "the library's method", {"method": self.methods[1]}))
-        return Claim(self.id, self.paper, "identity", self.source, self.statement, check, tuple(faults))
+        same = self.same_as
+        told = None if same is None else (lambda: (tell(same(1), name="every C"),))
+        return Claim(self.id, self.paper, "identity", self.source, self.statement, check, tuple(faults), told=told)
 
 
 #: FedDyn whose server takes its previous dual, Eq. (7) as printed

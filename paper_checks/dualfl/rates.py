@@ -117,15 +117,18 @@ PLAIN_ERRORS = Theorem(
 
 SOLVED_SMOOTH = f"\n  five:   {solved('r**2')}"
 SMOOTH = "0 < nu, 0 < r < 1, nu < L <= nu/r**2"
+#: at the ends (5) is 0/0, or G_d has no class; the paper prints 0 <= rho <= nu/L and nu <= mu
+OFF_THE_ENDS = ("nu < L", "r < 1")
 OF_RANGE: dict[str, Any] = {
     "region": SMOOTH,
     "auxiliary": "0 < s",
     "states": rounds.ANY_RANGE,
     "assumed": rounds.FENCHEL_SMOOTH,
     "sequences": {"t": "1..1/r"},
+    "added": OFF_THE_ENDS,
 }
 #: the end rho = 1/kappa of the range, for nu = mu and L = kappa mu
-OF_END = OF_RANGE | {"region": "0 < nu, 0 < r < 1", "states": rounds.ANY_END}
+OF_END = OF_RANGE | {"region": "0 < nu, 0 < r < 1", "states": rounds.ANY_END, "added": ("r < 1",)}
 LINEAR_ERRORS = Theorem(
     **OF_RANGE,
     name="Algorithm 2 with any errors, rho = r^2",
@@ -357,6 +360,7 @@ SMOOTH_ERRORS = replace(
 T33_ZERO = Theorem(
     name="Theorem 3.3, rho = 0",
     region="0 < nu < L, 0 < b < 1, 1 <= N",
+    added=("nu < L",),
     auxiliary="0 < s",
     rounds={"n": 0, "k": 0, "T": 0, "m": 1},
     states=rounds.ANY_SMOOTH,
@@ -557,6 +561,7 @@ OF_PAIR: dict[str, Any] = {
     "rounds": {"n": 0},
     "states": rounds.PAIR,
     "assumed": {"Fenchel": "g_j^*(xi_j) is at least <xi_j, theta*> - g_j(theta*)"},
+    "added": ("s_star",),
 }
 DUALITY = Theorem(
     **OF_PAIR,

@@ -14,9 +14,7 @@ from typing import Any
 from fedtheory.algorithms import DualFL
 from fedtheory.algorithms.dualfl import DualFLState
 from fedtheory.claims import PlayedStates, bar, dot, norm2
-from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
-from fedtheory.core.randomness import Key
-from paper_checks.traced import Given, nobody_asks
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
 
 #: what is said of the numbers g_j^*(xi_j): Fenchel's inequality, which is how the conjugate is defined
 FENCHEL = {
@@ -28,8 +26,8 @@ FENCHEL = {
 FENCHEL_SMOOTH = {
     name: f"{text}, and more by rho/(2 nu (1 - rho)) ||. - grad g_j(y)||^2" for name, text in FENCHEL.items()
 }
-#: fields of the method's state by their names here
-NAMES = {"x": "x", "x_i": "x_i", "zeta": "zeta_i", "z": "z_i"}
+#: fields of the method's state, with their names here
+NAMES = {"x": "x", "x_i": "x_i", "zeta_i": "zeta", "z_i": "z"}
 
 
 def clients(world: World, nu: Any, L: Any, rho: Any) -> State:
@@ -47,10 +45,11 @@ def clients(world: World, nu: Any, L: Any, rho: Any) -> State:
     return State(g=g, s=s, least=least, conjugate=conjugate)
 
 
-def method_round(p: Any, state: State, b: Any, answers: Any) -> DualFLState:
+def method_round(world: World, p: Any, state: State, b: Any, answers: Any) -> dict[str, Any]:
     """The round of `DualFL` with the inertia b after it, where clients answer so."""
-    own = DualFLState(*(array_of_vectors(v) for v in (state.x, state.x_i, state.zeta, state.z)))
-    return DualFL(p.nu, lambda n: b, Given(array_of_vectors(answers))).round(nobody_asks(answers), own, None, Key(0, 0))
+    before = {own: getattr(state, name) for own, name in NAMES.items()}
+    after = world.round_of(lambda local: DualFL(p.nu, lambda n: b, local), DualFLState, before, answers)
+    return {name: after[own] for own, name in NAMES.items()}
 
 
 def extrapolate(p: Any, rho: Any, t: Any, xi: Any, u: Any) -> Any:
@@ -80,8 +79,7 @@ def play(world: World, p: Parameters, last: int, *, L: Any, rho: Any, exact: boo
     c.conjugate(scaled, p.t_0 - 1, n.xi, best, slope, at_best, "xi at best")
     answers = best if exact else world.vector("theta", True)
     b = (p.t_0 - 1) / p.t_1 * (1 - p.t_1 * rho) / (1 - rho)
-    own = method_round(p, n, b, answers)
-    o = State(**{name: vector_of(getattr(own, f), n.u) for name, f in NAMES.items()}, x_star=n.x_star, s_star=c.s)
+    o = State(**method_round(world, p, n, b, answers), x_star=n.x_star, s_star=c.s)
     o.xi, o.xi_25a = (o.z - o.x) * p.nu, (n.zeta - answers) * p.nu
     o.eta_25b, o.eta_24 = (o.zeta - o.x * (1 + b) + n.x * b) * p.nu, o.xi * (1 + b) - n.xi * b
     o.z_26, o.zeta_26 = n.zeta - (answers - bar(answers)), o.z + (o.z - n.z) * b
@@ -106,7 +104,7 @@ def start(world: World, p: Parameters, last: int) -> list[State]:
     """`DualFL.init`; u^0 = eta^0, as t_0 = 1, and as beta_0 = 0 nothing depends on the mean of eta^0, which is that of xi*."""
     s = world.vector("s", True)
     s = s - bar(s)
-    own = DualFL(p.nu).init(nobody_asks(s), array_of_vectors(world.vector("x0")))
+    own = DualFL(p.nu).init(unasked(s), array_of_vectors(world.vector("x0")))
     x, zeta, z = (vector_of(v, s) for v in (own.x, own.zeta_i, own.z_i))
     return [State(zeta=zeta, z=z, xi=(z - x) * p.nu, s_star=s, u=zeta * p.nu - s, A=norm2(s * 0), t=1)]
 
@@ -175,7 +173,9 @@ def play_pair(world: World, p: Parameters, last: int) -> list[State]:
     young = at_star + conjugate - dot(xi, star)
     world.assume("Fenchel", -young)
     dual_least = norm2(bar(best)) / (2 * p.nu) + dot(best, star) - at_star
-    pair = State(x=x, xi=xi, x_star=star, young=young, least=at_star + norm2(star) * (p.nu / 2), dual_least=dual_least)
+    pair = State(
+        x=x, xi=xi, x_star=star, s_star=s, young=young, least=at_star + norm2(star) * (p.nu / 2), dual_least=dual_least
+    )
     pair.energy, pair.dual_energy = at_x + norm2(x) * (p.nu / 2), norm2(bar(xi)) / (2 * p.nu) + conjugate
     return [pair] * (last + 1)
 

@@ -15,6 +15,7 @@ from fedtheory.claims.claim import Covered, Fault, Finding, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.sentences import tell
 from fedtheory.core.arrays import average
 from fedtheory.core.errors import require
 from fedtheory.core.randomness import Key, ScriptedKey
@@ -219,6 +220,7 @@ CLAIMS = [
         check_eq1,
         put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),
         assumes=("p = 0", "exact local solves"),
+        told=lambda: (tell(fedpd_is_consensus_admm(), name="every round"),),
     ),
     claim(
         "FEDPD-EQ2",

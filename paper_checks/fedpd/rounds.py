@@ -13,9 +13,7 @@ from typing import Any
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims import PlayedStates, bar, norm2
-from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
-from fedtheory.core.randomness import Key
-from paper_checks.traced import Given, nobody_asks
+from fedtheory.claims.statements.worlds import Parameters, World
 
 
 def error(world: World, p: Parameters, name: str, exact: bool) -> Any:
@@ -42,18 +40,19 @@ def play_on(world: World, p: Parameters, last: int, state: State, exact: bool) -
         old, slope, e = states[-1], world.vector(f"grad f_i {k}", True), error(world, p, f"{k}", exact)
         answers = old.x + (e - slope - old.lam_i) * p.eta
         world.at(f, answers, f"f_i {k}", g=slope)
-        new = State(**own_round(p, old, answers), e_i=e, f_i=f)
+        new = State(**own_round(world, p, old, answers), e_i=e, f_i=f)
         old.x_next, old.x_i_next = new.x, new.x_i
         states.append(new)
     return states[: last + 1]
 
 
-def own_round(p: Any, state: State, answers: Any) -> dict[str, Any]:
+def own_round(world: World, p: Any, state: State, answers: Any) -> dict[str, Any]:
     """The fields of the state that `FedPD.round` makes of another, where clients answer so."""
-    x, x_i, lam_i = (array_of_vectors(v) for v in (state.x, state.x_i, state.lam_i))
-    own = FedPDState(x=x, x_i=x_i, x0_i=array_of_vectors(state.x + state.x_i * 0), lam_i=lam_i, memory=None)
-    new = FedPD(p.eta, Given(array_of_vectors(answers))).round(nobody_asks(answers), own, None, Key(0, 0))
-    return {name: vector_of(getattr(new, name), answers) for name in ("x", "x_i", "lam_i")}
+    before = {"x": state.x, "x_i": state.x_i, "x0_i": state.x + state.x_i * 0, "lam_i": state.lam_i}
+    after = world.round_of(
+        lambda local: FedPD(p.eta, local), lambda **fields: FedPDState(**fields, memory=None), before, answers
+    )
+    return {name: after[name] for name in ("x", "x_i", "lam_i")}
 
 
 def start(world: World, p: Parameters, last: int, *, exact: bool) -> list[State]:

@@ -18,6 +18,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.sentences import tell
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.layers import Layer
@@ -198,16 +199,20 @@ class GradientsForDuals:
         return GradientState(average(x_i) - self.eta * average(gamma_i), x_i, gamma_i)
 
 
-def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iterator[Finding]:
-    """FedSLR beside the method whose duals are gradients; and what local steps in the place of exact solves leave of it."""
-    same = Equivalence(
+def same_states(method: Callable[[Any], Any] = FedSLR) -> Equivalence:
+    """FedSLR's Phase I has the states of the method whose duals are gradients."""
+    return Equivalence(
         lambda eta: method(eta),
         lambda eta: GradientsForDuals(eta),  # type: ignore[arg-type,return-value]
         region="0 < eta",
         states={"x": "x", "x_i": "x_i", "gamma_i": "gamma_i"},
         name="duals and gradients",
     )
-    yield from same.findings(ctx)
+
+
+def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iterator[Finding]:
+    """FedSLR beside the method whose duals are gradients; and what local steps in the place of exact solves leave of it."""
+    yield from same_states(method).findings(ctx)
     lr = 0.5
     left = [_phase_one(ctx, GradientSteps(steps, lr=lr)) for steps in (1, 4, 16)] if method is FedSLR else []
     yield Reading(
@@ -342,6 +347,7 @@ CLAIMS = [
             ),
         ),
         assumptions=("exact local solves",),
+        told=lambda: (tell(same_states()),),
     ),
     Claim(
         "FEDSLR-F3",

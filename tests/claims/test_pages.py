@@ -28,7 +28,8 @@ def verdicts(tmp_path_factory):
     wide = {"title": LONG, "columns": [f"column {k}" for k in range(40)], "rows": [["+0.123 +- 0.01"] * 40]}
     drawn = next(v for v in found if v.picture is not None)
     curve = {**drawn.picture["series"][0], "label": LONG}
-    extreme = {"statement": LONG, "formula": LONG, "tables": [wide], "picture": {**drawn.picture, "series": [curve]}}
+    told = {"role": "printed", "sentence": LONG, "formula": LONG, "rounds": [LONG]}
+    extreme = {"statement": LONG, "told": [told], "tables": [wide], "picture": {**drawn.picture, "series": [curve]}}
     return [*found, replace(drawn, id="TOY-WIDE", paper="wide", **extreme)]
 
 

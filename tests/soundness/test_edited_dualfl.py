@@ -45,13 +45,8 @@ def test_another_tolerance_changes_the_word(claim: str, exponent: int, monkeypat
 
 NOT_UPDATED = (
     (
-        "from collections.abc import Callable\n",
-        "from collections.abc import Callable\nfrom dataclasses import replace\n",
-    ),
-    ("    return DualFL(p.nu, ", "    return replace(DualFL(p.nu, "),
-    (
-        ".round(nobody_asks(answers), own, None, Key(0, 0))",
-        ".round(nobody_asks(answers), own, None, Key(0, 0)), z_i=own.z_i)",
+        "    return {name: after[own] for own, name in NAMES.items()}\n",
+        '    return {name: after[own] for own, name in NAMES.items()} | {"z": state.z}\n',
     ),
 )
 

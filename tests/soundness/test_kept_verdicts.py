@@ -131,7 +131,7 @@ FINDINGS = {
     ),
     "another instance": (lambda f: f["parts"][0]["counterexample"].update(instance={"x": 0.25}), "comes out otherwise"),
     "an instance that is none": (lambda f: f["parts"][0]["counterexample"].update(instance={}), "KeyError"),
-    "a proof": (lambda f: f["parts"][0].update(proof={"rests on": ["x"]}), "the fields of a part are not those"),
+    "a proof": (lambda f: f["parts"][0].update(proof={"facts": ["x"]}), "the fields of a part are not those"),
     "a field more": (lambda f: f.update(word="proved"), "its fields are not"),
     "a field less": (lambda f: f.pop("parts"), "its fields are not"),
     "no parts": (lambda f: f.update(parts=None), "TypeError"),

@@ -15,11 +15,14 @@ from fedtheory.claims.sharpness import ChangedClaim, Score, list_scores
 from fedtheory.claims.statements import near_misses
 from fedtheory.claims.statements.near_lemmas import judge_near_lemmas, read_near
 from fedtheory.claims.statements.near_misses import judge_near_misses
-from fedtheory.claims.statements.theorems.refuting import BrokenClaim
+from fedtheory.claims.statements.theorems.mistakes import is_implied
+from fedtheory.claims.statements.theorems.refuting import WITHOUT_STATES, BrokenClaim
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.every_n.vectors import Form
+from fedtheory.proofs.parameters.refutations import Instance
 from paper_checks.fedslr.lemmas import lemma_3_monotone
 from paper_checks.safari.lemmas import DESCENT, DRIFT_STEP, PERTURBED
+from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 
 
 def _below(w: Any, p: Any, c: Any) -> Any:
@@ -147,13 +150,57 @@ def test_a_range_that_a_proof_does_not_need_is_slack_though_its_derivations_were
         change.what: change
         for change in judge_near_misses(Theorem("0 < x <= 1", "x <= 1", "done: claim by derivation"))
     }
-    assert sharp["x up to 11/10 of its end"].outcome == "falls"
+    assert sharp["x up to 11/10 of its end"].outcome == "falls"  # x = 11/10
+
+
+LOOSE = replace(
+    GRADIENT_DESCENT,
+    claim="gap[N] <= 50*L*dist2[0]/N",
+    proof=GRADIENT_DESCENT.proof.replace(
+        "done: claim                                                          by combine all, pos(t=N)",
+        "loose: N*gap[N] <= 50*L*dist2[0]  by combine all, L/2*pos(t=N), (99*L/2)*pos(t=0)\n      done: claim  by combine (1/N)*loose",
+    ),
+)
+
+
+def of_theorem(theorem: Theorem) -> dict[str, JudgedChange]:
+    return {change.what: change for change in judge_near_misses(theorem)}
+
+
+def test_a_claim_a_hundred_times_too_weak_is_slack_by_that_and_does_not_fall() -> None:
+    """One loose line before it, and the same proof with its multipliers proves nothing stronger: that says nothing of stronger claims."""
+    changes = of_theorem(LOOSE)
+    half = changes["number: gap[N] <= 50 * (1 / 2) * L * dist2[0] / N"]
+    assert (half.outcome, half.detail) == ("slack", "the same script proves it, down to x 0.01")
+    assert changes["term dropped: gap[N] <= L * dist2[0] / N"].outcome == "slack"
+    falling = [change.detail for change in changes.values() if change.outcome == "falls"]
+    assert falling and all("an instance at" in detail for detail in falling)
+    assert "are not reached by the proof" in str(Score.of([ChangedClaim("A", "a page", tuple(changes.values()))]))
+
+
+def test_what_the_script_does_not_prove_falls_by_an_instance_or_is_open() -> None:
+    """L d/(4 N) is true of gradient descent, whose worst case is L d/(4 N + 2): no proof of L d/(2 N) reaches it, and it does not fall."""
+    changes = of_theorem(GRADIENT_DESCENT)
+    assert changes["number: gap[N] <= L * dist2[0] / (2 * 2 * N)"].outcome == "not reached"
+    assert changes["factor: gap[N] <= L * dist2[0] / (2 * N ** 2)"].outcome == "falls"
+    assert changes["equal for at most: gap[N] == L * dist2[0] / (2 * N)"].outcome == "falls"
+    faster = of_theorem(CONVERGES)
+    assert faster["number: dist2[T] <= (1 - mu / L) ** (2 * 2 * T) * dist2[0]"].outcome == "falls"
+    assert "survives" not in {change.outcome for change in (*changes.values(), *faster.values())}
+
+
+def test_what_is_stronger_by_a_hair_is_not_called_weaker() -> None:
+    """Draws that leave room on both sides do not tell one per cent."""
+    for claim in ("gap[N] <= L*dist2[0]/(2*(101/100)*N)", "gap[N] < L*dist2[0]/(2*N)"):
+        assert not is_implied(GRADIENT_DESCENT, replace(GRADIENT_DESCENT, claim=claim, proof=""))
+    for claim in ("gap[N] <= L*dist2[0]/(2*(99/100)*N)", "gap[N] <= L*dist2[0]/N"):
+        assert is_implied(GRADIENT_DESCENT, replace(GRADIENT_DESCENT, claim=claim, proof=""))
+    assert not is_implied(GRADIENT_DESCENT, replace(GRADIENT_DESCENT, rounds={"t": 0, "N": 0}, proof=""))
 
 
 def test_what_is_proved_and_refuted_survives(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that finds an instance against what a term proves: one of the two is wrong, and the score says so."""
-    broken = BrokenClaim.__new__(BrokenClaim)
-    object.__setattr__(broken, "gap", Fraction(1))
+    broken = BrokenClaim(0, {}, Instance(WITHOUT_STATES, {}, (), (), (), Fraction(1)), Fraction(1))
     monkeypatch.setattr(near_misses, "refute_theorem", lambda theorem: broken)
     changes = tuple(judge_near_misses(Theorem("0 < x <= 1", "x <= 2", "done: claim by derivation")))
     assert {c.outcome for c in changes if c.what == "x up to 11/10 of its end"} == {"survives"}

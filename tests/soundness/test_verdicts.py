@@ -168,11 +168,11 @@ def test_a_proof_rests_on_the_facts_of_its_own_check_since_the_last_one(monkeypa
 
     found = verdict_of(monkeypatch, check)
     first, second, third = found.evidence
-    assert found.status == "argued" and "proves" not in first and "identity" in first["proof"]["rests on"][0]
+    assert found.status == "argued" and "proves" not in first and first["proof"]["facts"][0]["how"] == "identity"
     assert "proof" not in second and second["text"].startswith(VOUCHED)
     assert third["proof"] == {
-        "rests on": ["comparison: 1/3 < 1"],
-        "argument": "a third is less than one",
+        "facts": [{"how": "comparison", "what": "1/3 < 1"}],
+        "argument": [{"line": "a third is less than one", "ground": "words"}],
         "scope": "n = 3",
         "closed": False,
     }

@@ -173,7 +173,8 @@ def test_statements_of_the_virtual_update_rest_on_facts_of_their_own() -> None:
     seen: dict[str, str] = {}
     for id in ("S1", "S2", "S3", "S4", "S5", "S6", "S7", "D4", "D5", "D16"):
         for part in parts_of(AFEDPD, f"AFEDPD-{id}").values():
-            facts = [fact for fact in (part.get("proof") or {}).get("rests on", []) if fact.startswith("identity")]
+            found = (part.get("proof") or {}).get("facts", [])
+            facts = [f"{fact['what']} {fact.get('whole', '')}" for fact in found if fact["how"] == "identity"]
             assert not [fact for fact in facts if "on both sides" in fact], id
             for fact in facts if id not in ("S3", "S4") else []:
                 assert seen.setdefault(fact, id) == id

@@ -8,6 +8,7 @@ which the stored inequalities of smooth functions are multiplied.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from fedtheory.claims.explain.document import Block, Display, Math, PageTable, Paragraph, TextLine
 from fedtheory.claims.explain.opened import OpenDerivation
 from fedtheory.claims.explain.symbols import join_terms, multiply_text
+from fedtheory.claims.statements.written import symbol
 from fedtheory.proofs.checker.derivations import FormEntries
 from fedtheory.proofs.checker.ranges import CheckedRegion
 from fedtheory.proofs.every_n.vectors import Form, Vector
@@ -87,7 +89,7 @@ def _vectors(found: OpenDerivation) -> Iterator[Block]:
         if k in used:
             height = join_terms(multiply_text(found.numbers.text(c), found.symbols.value(t)) for t, c in value.items())
             vectors = [found.math(found.symbols.vector(u, found.numbers.text)) for u in (x, g)]
-            points.append(((str(k),), (Math.read(_letter(name)),), (vectors[0],), (vectors[1],), (found.math(height),)))
+            points.append(((str(k),), (_letter(name),), (vectors[0],), (vectors[1],), (found.math(height),)))
     if points:
         head = ("number", "function", "point", "gradient", "value (averaged over clients)")
         yield PageTable("evaluations", head, tuple(points))
@@ -119,9 +121,9 @@ def _spoken(found: OpenDerivation) -> set[tuple[str, int]]:
     return {(str(key[0]), int(leaf)) for key in keys for leaf in key[1:]}
 
 
-def _letter(name: str) -> str:
+def _letter(name: str) -> Math:
     """What a function is called: the clients' own are f in bounds and certificates."""
-    return "f" if name == "interpolation" else name
+    return Math.of(ast.Name(symbol("f" if name == "interpolation" else name), ast.Load()))
 
 
 def _state(found: OpenDerivation, fields: Mapping[str, Any]) -> Iterator[tuple[str, Math]]:
@@ -209,7 +211,7 @@ def _inequalities(found: OpenDerivation) -> Iterator[Block]:
         yield Paragraph(
             (
                 "Used of ",
-                Math.read(_letter(word)),
+                _letter(word),
                 f": {name_class(big_l, mu)}, between evaluations ",
                 Math("a"),
                 " and ",

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, latex, latex_sentence
 from fedtheory.claims.statements.theorems.quantities import read_quantity
-from fedtheory.claims.statements.theorems.writing import latex
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.checker.formulas import Unreadable, read
+from fedtheory.proofs.checker.formulas import Sentence, Unreadable, read
 
 
 @dataclass(frozen=True)
@@ -43,43 +43,15 @@ class Math:
             return cls.of(draw_signs(read_quantity(text)))
 
 
-def draw_signs(tree: ast.expr) -> ast.expr:
-    """The same formula with signs before products, ``a - 2*b`` for ``a + (-2)*b``, without factors and powers that are the number one."""
-    positive, inner = _with_sign(tree)
-    return inner if positive else ast.UnaryOp(ast.USub(), inner)
-
-
-def _with_sign(tree: ast.expr) -> tuple[bool, ast.expr]:
-    """A sign, and the formula without it."""
-    match tree:
-        case ast.UnaryOp(operand=inner):
-            positive, inside = _with_sign(inner)
-            return not positive, inside
-        case ast.BinOp(left=left, op=ast.Mult() | ast.Div() as sign, right=right):
-            (plus, a), (also, b) = _with_sign(left), _with_sign(right)
-            if isinstance(sign, ast.Mult) and _is_one(a):
-                return plus == also, b
-            return plus == also, a if _is_one(b) else ast.BinOp(a, sign, b)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
-            plus, b = _with_sign(right)
-            return True, ast.BinOp(draw_signs(left), ast.Add() if plus == isinstance(sign, ast.Add) else ast.Sub(), b)
-        case ast.BinOp(left=left, op=ast.Pow() as sign, right=right):
-            base = draw_signs(left)
-            if _is_one(right):
-                return _with_sign(base)
-            if isinstance(right, ast.BinOp) and ast.unparse(right) == "1 / 2":
-                return True, ast.Call(ast.Name("sqrt", ast.Load()), [base], [])
-            return True, ast.BinOp(base, sign, draw_signs(right))
-        case ast.Call(func=function, args=args):
-            return True, ast.Call(function, [draw_signs(part) for part in args], [])
-    return True, tree
-
-
-def _is_one(tree: ast.expr) -> bool:
-    return isinstance(tree, ast.Constant) and tree.value == 1
-
-
 TextLine: TypeAlias = tuple[str | Math, ...]
+
+
+def typeset_line(line: WordLine) -> TextLine:
+    """A line of words and formulas, typeset."""
+    return tuple(
+        part if isinstance(part, str) else Math(latex_sentence(part)) if isinstance(part, Sentence) else Math.of(part)
+        for part in line
+    )
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
@@ -28,3 +28,8 @@ def find_proofs(data: Any) -> Iterator[Mapping[str, Any]]:
 def has_proof(data: Any) -> bool:
     """Whether there is one."""
     return next(find_proofs(data), None) is not None
+
+
+def is_explained(evidence: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a page has something to say of some parts: a proof object, or an argument in words."""
+    return any(part.get("argued") or has_proof(part) for part in evidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -9,20 +10,22 @@ from typing import Any
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.explain.derivations import NOTATION, ORIGIN, explain_derivation
-from fedtheory.claims.explain.document import Block, Display, Document, Heading, Paragraph
-from fedtheory.claims.explain.finding import find_proofs, has_proof
+from fedtheory.claims.explain.document import Block, Display, Document, Heading, Math, PageTable, Paragraph, TextLine
+from fedtheory.claims.explain.finding import find_proofs, is_explained
 from fedtheory.claims.explain.opened import OpenDerivation
-from fedtheory.claims.explain.statements import display_statement, find_statements, name_leaves
+from fedtheory.claims.explain.statements import display_statement, explain_lemma, find_statements, name_leaves
 from fedtheory.claims.explain.terms import explain_term
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
+from fedtheory.claims.words import describe_told
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
 from fedtheory.proofs.checker.terms import TERM_FORMAT
 from fedtheory.proofs.rebuilt import verify_method
 from fedtheory.tools.untrusted import read_json_file
 
+_SIGNS = {"=": "=", "!=": "\\ne", "<=": "\\le", ">=": "\\ge", "<": "<", ">": ">"}
 #: what a part is about, where it is not the statement as it is printed
 _ROLES = {
     "repaired": "This is about the corrected statement.",
@@ -38,17 +41,16 @@ def explain_verdict(verdict: Verdict, claim: Claim | None = None) -> Document:
     NotAvailable
         The verdict has no proof object.
     """
-    parts = [part for part in verdict.evidence if has_proof(part)]
+    parts = [part for part in verdict.evidence if is_explained([part])]
     if not parts:
         raise NotAvailable(
-            f"{verdict.id} is {verdict.status}, and no part of its check has a derivation, a certificate or a proof term to explain"
+            f"{verdict.id} is {verdict.status}, and no part of its check has a derivation, a certificate, a proof term or an argument to explain"
         )
     blocks: list[Block] = [Paragraph((f"{verdict.source}. {verdict.statement}",))]
     if verdict.repaired:
         blocks.append(Paragraph((f"Instead: {verdict.repaired}",)))
-    if verdict.sentence:
-        blocks.append(Paragraph((f"What is judged: {verdict.sentence}",)))
     statements = list(find_statements(claim.check)) if claim is not None else []
+    blocks += explain_told(verdict)
     stated = getattr(claim.check, "keywords", {}) if claim is not None else {}
     for word, label in (("statement", "As it is printed:"), ("repaired", "Corrected:")):
         maths = display_statement(stated.get(word))
@@ -58,13 +60,9 @@ def explain_verdict(verdict: Verdict, claim: Claim | None = None) -> Document:
         if part.get("role") in _ROLES:
             blocks.append(Paragraph((_ROLES[part["role"]],)))
         own = part.get("proof") or {}
-        if own and not own.get("closed"):
-            blocks.append(Paragraph((f"Argument, in words: {own.get('argument', '')}",)))
-        told = [
-            text.partition(": ")[2]
-            for text in own.get("rests on", ())
-            if text.startswith(("derivation", "certificate"))
-        ]
+        if part.get("argued"):
+            blocks += explain_argument(part)
+        told = [fact["what"] for fact in own.get("facts", ()) if fact["how"] in ("derivation", "certificate")]
         proofs = list({id(proof): proof for proof in find_proofs(part)}.values())
         for k, proof in enumerate(proofs):
             if len(proofs) > 1:
@@ -73,6 +71,38 @@ def explain_verdict(verdict: Verdict, claim: Claim | None = None) -> Document:
                 blocks.append(Paragraph((told[k],)))
             blocks += explain_proof(proof, statements)
     return make_page(f"{verdict.id}: {verdict.status}", blocks)
+
+
+def explain_told(verdict: Verdict) -> Iterator[Block]:
+    """Statements as their data say them; of those that have a page of their own below, states are written out there."""
+    for one in verdict.told:
+        name = f" ({one['name']})" if "name" in one and len(verdict.told) > 1 else ""
+        yield Paragraph(
+            (f"What was {describe_told(verdict.status, verdict.repair, str(one['role']))}{name}: {one['sentence']}",)
+        )
+
+
+def explain_argument(part: Mapping[str, Any]) -> Iterator[Block]:
+    """An argument in words: its lines, numbered, each with its ground, and the facts that checkers confirmed, numbered."""
+    found = part.get("proof") or part["disproof"]
+    way = "to the statement" if part["holds"] else "to the contrary of the statement"
+    yield Paragraph((f"Argued: words lead from facts that checkers confirmed {way}. No checker reads these lines.",))
+    rows = [((f"({k})",), (line["line"],), (line["ground"],)) for k, line in enumerate(found.get("argument", ()), 1)]
+    yield PageTable("argument", ("line", "says", "ground"), tuple(rows))
+    facts = [((f"fact {k}",), (fact["how"],), _fact(fact)) for k, fact in enumerate(found.get("facts", ()), 1)]
+    yield PageTable("facts", ("fact", "kind", "what was confirmed"), tuple(facts))
+
+
+def _fact(fact: Mapping[str, str]) -> TextLine:
+    """What was confirmed, typeset where it is a comparison of formulas."""
+    sides = re.split(r" (=|!=|<=|>=|<|>) ", fact["what"])
+    if len(sides) != 3 or sides[1] not in _SIGNS:
+        return (fact["what"],)
+    try:
+        left, right = (Math.read(side) for side in sides[::2])
+    except (ValueError, InvalidInput):
+        return (fact["what"],)
+    return (Math(f"{left.latex} {_SIGNS[sides[1]]} {right.latex}"),)
 
 
 def make_page(title: str, blocks: Iterable[Block]) -> Document:
@@ -104,7 +134,7 @@ def explain_file(path: Path) -> list[Document]:
     data = read_json_file(path, "a derivation, a certificate, a proof term, or verdicts")
     verdicts = data.get("verdicts") if isinstance(data, dict) else None
     if isinstance(verdicts, list) and all(isinstance(v, dict) and "id" in v for v in verdicts):
-        pages = [explain_verdict(_as_verdict(v)) for v in verdicts if has_proof(v.get("evidence"))]
+        pages = [explain_verdict(_as_verdict(v)) for v in verdicts if is_explained(v.get("evidence", ()))]
     else:
         pages = [make_page(path.name, explain_proof(proof)) for proof in find_proofs(data)]
     if not pages:
@@ -141,8 +171,10 @@ def explain_proof(data: Mapping[str, Any], statements: Sequence[Any] = ()) -> It
     if data["format"] == CERTIFICATE_FORMAT:
         yield Paragraph((verify_method(data),))
     else:
-        lemmas = (name_leaves(s, data) for s in statements if isinstance(s, Lemma))
-        named = next((found for found in lemmas if found is not None), None)
+        lemmas = ((s, name_leaves(s, data)) for s in statements if isinstance(s, Lemma))
+        lemma, named = next(((s, found) for s, found in lemmas if found is not None), (None, None))
+        if lemma is not None:
+            yield from explain_lemma(lemma)
     try:
         found = OpenDerivation(data, named)
     except NotAvailable as reason:

@@ -8,15 +8,17 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.explain.document import Math
+from fedtheory.claims.explain.document import Block, Display, Math, Paragraph, typeset_line
 from fedtheory.claims.explain.opened import Named
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.formula_texts import WordLine, latex, latex_region
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.pictures import describe_measure
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.theorems.writing import latex, latex_region
 from fedtheory.claims.statements.worlds import SymbolicWorld
+from fedtheory.claims.statements.written import write_lemma
 from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.parameters.derivation import states as states_this
 from fedtheory.proofs.parameters.field import ParameterField
 
 #: kinds of statements that pages read
@@ -70,15 +72,23 @@ def display_statement(statement: Any) -> list[Math]:
     return [Math(said), Math(latex_region(statement.parameters))]
 
 
+def explain_lemma(lemma: Lemma) -> Iterator[Block]:
+    """What a lemma says: its conclusion, its functions, what is known of gradients, and its hypotheses."""
+    found = write_lemma(lemma)
+    yield Display(Math.of(found.said), "conclusion of the lemma")
+    yield from (Paragraph(("with ", Math.of(name))) for name in found.names)
+    given: list[WordLine] = [(f"hypothesis {name}: ", tree) for name, tree in found.given]
+    yield from (Paragraph(typeset_line(line)) for line in (*found.functions, *found.gradients, *given))
+
+
 def name_leaves(lemma: Lemma, data: Mapping[str, Any]) -> Named | None:
-    """What the lemma's text calls the vectors and values of a derivation; None where the derivation is of another size."""
+    """What the lemma's text calls the vectors and values of a derivation; None where the derivation states another lemma."""
     for fixed, region in lemma.region.cases():
-        world = SymbolicWorld()
-        numbers = SimpleNamespace(**{**fixed, **ParameterField(region).parameters()})
+        world, field = SymbolicWorld(), ParameterField(region)
+        numbers = SimpleNamespace(**{**fixed, **field.parameters()})
         system = world.system(lemma.build(world, numbers, SimpleNamespace(**lemma.constants)))
-        functions = {f.name: len(f.evaluations) for f in system.functions}
-        stated = {name: len(f["evaluations"]) for name, f in data["functions"].items()}
         sizes = len(system.mean), len(system.deviation), [name for name, _ in system.hypotheses]
-        if functions == stated and sizes == (int(data["mean"]), int(data["deviation"]), list(data["hypotheses"])):
+        alike = sizes == (int(data["mean"]), int(data["deviation"]), list(data["hypotheses"]))
+        if alike and states_this(field, system, data):
             return Named({}, leaves=(system.mean, system.deviation), values=tuple(world.value_names))
     return None

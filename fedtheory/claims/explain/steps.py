@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fedtheory.claims.explain.document import Figure, Math, NumberedStep, TextLine, draw_signs
-from fedtheory.claims.statements.theorems.writing import latex, latex_sentence
+from fedtheory.claims.explain.document import Figure, Math, NumberedStep, TextLine
+from fedtheory.claims.statements.formula_texts import draw_signs, latex, latex_sentence
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.check import Proved
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces, substitute

@@ -9,19 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fedtheory.claims.explain.derivations import NOTATION, explain_derivation
-from fedtheory.claims.explain.document import Block, Display, Heading, Math, PageTable, Paragraph
+from fedtheory.claims.explain.document import Block, Display, Heading, Math, PageTable, Paragraph, typeset_line
 from fedtheory.claims.explain.opened import Named, OpenDerivation, read_forms
 from fedtheory.claims.explain.steps import StepWriter, draw_rules
+from fedtheory.claims.statements.formula_texts import latex_region, latex_sentence
 from fedtheory.claims.statements.theorems.proving import follow_term
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, WorldFunction
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import (
+    latex_of_round,
     latex_quantity,
-    latex_region,
-    latex_sentence,
+    list_scope,
+    list_states,
     write_latex,
-    write_scope,
 )
 from fedtheory.proofs.checker.check import Proved, check_term
 from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT
@@ -109,15 +110,11 @@ def _said(data: Mapping[str, Any], theorem: Theorem | None) -> Iterator[Block]:
     if least:
         yield Paragraph(("and all rounds ", Math(least)))
     if theorem is not None:
-        for line in write_scope(theorem):
-            if not line.startswith(("parameters:", "given ")):
-                yield Paragraph((line,))
+        yield from (Paragraph(typeset_line(line)) for line in list_scope(theorem))
     if data["drawn"]:
         yield Paragraph(("Rounds are drawn, and quantities are expectations over the draws.",))
     if data["quantities"]:
-        rows = tuple(
-            ((Math(f"{Math.read(name).latex}_{{t}}"),), (_quantity(text),)) for name, text in data["quantities"].items()
-        )
+        rows = tuple(((Math(latex_of_round(name)),), (_quantity(text),)) for name, text in data["quantities"].items())
         yield PageTable("quantities", ("quantity of round t", "of the state"), rows)
     if data["where"]:
         yield PageTable(
@@ -126,8 +123,11 @@ def _said(data: Mapping[str, Any], theorem: Theorem | None) -> Iterator[Block]:
     if data["given"]:
         rows = tuple(((k,), (Math(latex_sentence(Sentence.parse(v))),)) for k, v in data["given"].items())
         yield PageTable("given", ("hypothesis", "says"), rows)
-    if data["assumed"]:
+    if data["assumed"] and theorem is None:
         yield Paragraph((f"Hypotheses on the states: {', '.join(data['assumed'])}.",))
+    if theorem is not None and (lines := list_states(theorem)):
+        yield Heading("What the states are, and what a round makes of them", 2)
+        yield from (Paragraph(typeset_line(line)) for line in lines)
 
 
 def _quantity(text: str) -> Math:

@@ -27,12 +27,12 @@ from fedtheory.claims.claim import (
     Reading,
     Replay,
     Role,
+    Told,
 )
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import proved_from_statement
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.instances import require_parameters
 from fedtheory.claims.statements.judging import judge_statement
@@ -53,7 +53,7 @@ from fedtheory.claims.statements.pictures import draw_line
 from fedtheory.claims.statements.planting import Planted, Statement, list_faults, put_in_its_place
 from fedtheory.claims.statements.random_worlds import Tried, guard_lemma
 from fedtheory.claims.statements.rate import Rate
-from fedtheory.claims.statements.sentences import tell_statement
+from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_scope
@@ -140,10 +140,15 @@ def state(
         assumptions=(*_assumed(statement), *assumptions),
         repaired=repaired_text,
         replay=partial(replay_statement, statement=statement),
-        sentence=tell_statement(statement),
-        formula=write_formula(statement),
+        told=partial(_tell, statement, repaired),
         near_misses=partial(judge_changes, statements=(about,)),
     )
+
+
+def _tell(statement: Statement, repaired: Statement | None) -> Iterator[Told]:
+    yield tell(statement)
+    if repaired is not None:
+        yield tell(repaired, "repaired")
 
 
 def _assumed(statement: Statement) -> list[str]:

@@ -6,23 +6,27 @@ import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.formula_texts import latex
 from fedtheory.claims.statements.inequality import Inequality
+from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
+from fedtheory.claims.statements.made_methods import describe_made
 from fedtheory.claims.statements.ordering import Ordering
-from fedtheory.claims.statements.pictures import describe_measure, name_given, name_metric
+from fedtheory.claims.statements.pictures import describe_measure, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_latex
+from fedtheory.claims.statements.written import write_lemma
 
 
 def write_formula(statement: Statement) -> str:
-    """Return a statement as a formula in the notation of `fedtheory.tools.typesetting`; "" where it has none.
-
-    A lemma has none: it is a program, which makes hypotheses and a conclusion.
-    """
+    """Return a statement as a formula in the notation of `fedtheory.tools.typesetting`; of a lemma its conclusion."""
     if isinstance(statement, Theorem):
         return write_latex(statement)
+    if isinstance(statement, Lemma):
+        found = write_lemma(statement)
+        return ", \\quad ".join(map(latex, (found.said, *found.names)))
     if isinstance(statement, Bound):
         return f"{'E ' if statement.clients else ''}{describe_measure(statement)} <= {statement.claim_text}"
     if isinstance(statement, Contraction):
@@ -47,7 +51,8 @@ def write_formula(statement: Statement) -> str:
         )
         return f"||x^t|| -> infinity{factor}"
     if isinstance(statement, Equivalence):
-        first, second = (_text(f" of {name_given(given)}") for given in (statement.first, statement.second))
+        made = (describe_made(given, "", statement.parameters) for given in (statement.first, statement.second))
+        first, second = (_text(f" of {name.partition('(')[0]}") for name in made)
         same = [f"{left}{second} = {right}{first}" for left, right in statement.states.items()]
         return ", \\quad ".join([*same, *([f"t >= {statement.from_round}"] if statement.from_round else [])])
     if isinstance(statement, Ordering):

@@ -1,15 +1,18 @@
 """How sharp a statement is: each number, sign, exponent, term, factor and hypothesis of it changed, one at a time, towards a stronger claim.
 
-The stronger claim must fall: a theorem's own proof does not prove it, an exact instance refutes it, at a solved point the worst case over the class
-exceeds it, or it makes no sense. One that does not is slack of the statement, and is told with its size. One that the proof proves and an instance
-refutes survives, which is a fault of an engine.
+The stronger claim should fall: an exact instance refutes it, at a solved point the worst case over the class exceeds it, or it makes no sense. One
+that a theorem's own script proves, with other multipliers, is slack of the statement, and is told with its size; so is one against which nothing is
+found, of statements without a script. One that a script does not prove and no instance refutes is not reached by the proof: whether it is true is
+open. One that the proof proves and an instance refutes survives, which is a fault of an engine.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from fedtheory.claims.claim import JudgedChange, Part
@@ -23,15 +26,17 @@ from fedtheory.claims.statements.outcomes import show_point
 from fedtheory.claims.statements.sensitivity import ALIKE_RATIOS
 from fedtheory.claims.statements.survey import PointValue, Survey, compare_to_worst
 from fedtheory.claims.statements.theorems.as_parts import find_proof
+from fedtheory.claims.statements.theorems.freed import is_within_reach
 from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
-    judge_near_miss,
+    accepts,
+    is_implied,
     list_changed_formulas,
     list_near_misses,
     list_wider_regions,
 )
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem
-from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.formulas import Unreadable, read, show_tree
@@ -41,6 +46,8 @@ from fedtheory.proofs.checker.refusals import Refused
 FAILS = 1 - 1e-4
 #: for one line of a script that is asked of a wider region or earlier rounds
 SCRIPT_SECONDS = 5.0
+#: factors of a number between which it is looked how far it may go, and how near to its end
+LEAST_FACTOR, SIZE_ACCURACY = Fraction(1, 4096), Fraction(1, 100)
 #: random points beside the corners, and steps of the local search, with which a statement and its changes are looked at
 DRAWN, DESCENDED = 6, 20
 
@@ -83,37 +90,69 @@ def _name(statement: Any) -> str:
 
 def _of_theorem(theorem: Theorem) -> Iterator[JudgedChange]:
     proof = find_proof(theorem) if theorem.proof else ""
-    if not isinstance(proof, ProvedTheorem):
-        return
-    for mistake in list_near_misses(theorem):
-        outcome = judge_near_miss(theorem, proof.data, mistake)
-        if outcome == "refused":
-            yield _try_script(theorem, mistake)
-        elif outcome == "weaker":
-            yield JudgedChange(mistake.what, "weaker", "")
-        else:
-            yield _guard(mistake)
+    if isinstance(proof, ProvedTheorem):
+        yield from (_of_mistake(theorem, proof.data, mistake) for mistake in list_near_misses(theorem))
 
 
-def _try_script(theorem: Theorem, mistake: NearMiss) -> JudgedChange:
-    """A mistake that the theorem's own term does not prove: derivations are made for one region, so that of a wider one the script is asked.
+def _of_mistake(theorem: Theorem, data: Mapping[str, Any], mistake: NearMiss) -> JudgedChange:
+    """Weaker, or proved, or refuted, or neither of these."""
+    if is_implied(theorem, mistake.theorem):
+        return JudgedChange(mistake.what, "weaker", "")
+    proves = partial(_proves, theorem, data)
+    if proves(mistake.theorem):
+        against = refute_theorem(mistake.theorem)
+        if isinstance(against, BrokenClaim):
+            return JudgedChange(mistake.what, "survives", f"proved, and an instance refutes it by {against.gap}")
+        return JudgedChange(mistake.what, "slack", f"the same script proves it{_how_far(mistake, proves)}")
+    against = _refute(mistake.theorem)
+    if isinstance(against, BrokenClaim):
+        at = ", ".join(f"{name} = {value}" for name, value in {**against.instance.point, **against.rounds}.items())
+        return JudgedChange(mistake.what, "falls", f"an instance at {at} refutes it by {against.gap}")
+    looked = f"no violation at {against.points} points" if against.points else "it is not tried on instances"
+    return JudgedChange(mistake.what, "not reached", f"the same script does not prove it; {looked}")
+
+
+def _refute(other: Theorem) -> BrokenClaim | Guarded:
+    """An instance against one of the claims; an equality is refuted by one on either side."""
+    against = refute_theorem(other)
+    equal = any(said.sign == "==" for said in other.sentences)
+    if isinstance(against, BrokenClaim) or not equal:
+        return against
+    turned = [str(replace(said, left=said.right, right=said.left)) for said in other.sentences if said.sign == "=="]
+    below = refute_theorem(other.with_claim(*(text.replace("==", "<=", 1) for text in turned)))
+    return below if isinstance(below, BrokenClaim) else against
+
+
+def _proves(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> bool:
+    """Whether the theorem's own term proves another one, or its script with other multipliers, or for a wider range with other derivations.
 
     A hypothesis by name is used by a line, or the theorem could not be said: without it the script proves nothing.
     """
-    other = mistake.theorem
+    if other.given != theorem.given:
+        return False
     if (other.region, other.rounds) != (theorem.region, theorem.rounds):
         with contextlib.suppress(FedtheoryError, Refused):
             prove_theorem(replace(other, proof=theorem.proof), SCRIPT_SECONDS)
-            return _guard(mistake)
-    return JudgedChange(mistake.what, "falls", "the same proof does not prove it")
+            return True
+        return False
+    return accepts(theorem, data, other) or is_within_reach(theorem, data, other)
 
 
-def _guard(mistake: NearMiss) -> JudgedChange:
-    """A mistake that a proof proves, held against exact instances, as every theorem is."""
-    against = refute_theorem(mistake.theorem)
-    if isinstance(against, BrokenClaim):
-        return JudgedChange(mistake.what, "survives", f"proved, and an instance refutes it by {against.gap}")
-    return JudgedChange(mistake.what, "slack", "the same proof proves it")
+def _how_far(mistake: NearMiss, proves: Callable[[Theorem], bool]) -> str:
+    """How far a number may go, by bisection; nothing of other changes."""
+    if mistake.scaled is None or mistake.factor is None:
+        return ""
+    scaled, step = mistake.scaled, Fraction(2) if mistake.factor > 1 else Fraction(1, 2)
+    good = mistake.factor
+    bad = good * step
+    while proves(scaled(bad)):
+        good, bad = bad, bad * step
+        if not LEAST_FACTOR <= bad <= 1 / LEAST_FACTOR:
+            return f", and still x {good}"
+    while abs(bad / good - 1) > SIZE_ACCURACY:
+        middle = ((good + bad) / 2).limit_denominator(10**4)
+        good, bad = (middle, bad) if proves(scaled(middle)) else (good, middle)
+    return f", up to x {float(good):.3g}" if step > 1 else f", down to x {float(good):.3g}"
 
 
 def _of_kind(statement: Any, context: Context) -> Iterator[JudgedChange]:
@@ -150,14 +189,14 @@ def _of_claimed(statement: Bound | Contraction, budget: str, seed: int) -> Itera
         tree = read(str(statement.claim_text))
     except Unreadable:
         return
-    for what, changed in list_changed_formulas(tree):
-        text = show_tree(changed)
+    for changed in list_changed_formulas(tree):
+        text = show_tree(changed.tree)
         try:
             other = replace(statement, claimed=text)
         except InvalidInput as error:
-            yield JudgedChange(f"{what}: {text}", "falls", str(error))
+            yield JudgedChange(f"{changed.what}: {text}", "falls", str(error))
             continue
-        yield _compare(f"{what}: {text}", other, solved)
+        yield _compare(f"{changed.what}: {text}", other, solved)
     for what, change in _wider(statement):
         yield _look(what, statement, change, budget, seed)
 

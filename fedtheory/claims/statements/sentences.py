@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 
+from fedtheory.claims.claim import Role, Told
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.formula_texts import join_pieces, write_line, write_region
+from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
+from fedtheory.claims.statements.made_methods import describe_made
 from fedtheory.claims.statements.on_instances import InstanceStatement
 from fedtheory.claims.statements.ordering import Ordering
 from fedtheory.claims.statements.pictures import describe_measure, describe_method, name_given, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.theorems.writing import describe_theorem
-from fedtheory.claims.statements.written import MOST_WRITTEN, Written, WrittenWorld, write_lemma
+from fedtheory.claims.statements.theorems.writing import (
+    describe_theorem,
+    list_played_scope,
+    list_states,
+    list_words,
+)
+from fedtheory.claims.statements.written import write_lemma
+from fedtheory.core.errors import FedtheoryError, describe
 from fedtheory.proofs.measures import find_measure
+
+
+def tell(statement: Statement, role: Role = "printed", name: str = "") -> Told:
+    """The statement with its formula, and with what there is of it beside; ``name``: of the step, in a claim of steps.
+
+    Where its text does what cannot be written out, that is said.
+    """
+    try:
+        return _tell(statement, role, name)
+    except (FedtheoryError, TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        return Told(f"It could not be written out: {describe(error)}.", role=role, name=name)
+
+
+def _tell(statement: Statement, role: Role, name: str) -> Told:
+    told = Told(tell_statement(statement), write_formula(statement), role=role, name=name)
+    if not isinstance(statement, Theorem):
+        return told
+    before = f"{name}: " if name else ""
+    return replace(
+        told,
+        rounds=tuple(map(write_line, list_states(statement))),
+        assumed=tuple(f"{before}{line}" for line in list_played_scope(statement)),
+        instead_of=tuple(f"{before}{line}" for line in list_words(statement)) if list_played_scope(statement) else (),
+    )
 
 
 def tell_statement(statement: Statement) -> str:
@@ -63,25 +97,24 @@ def _over_a_class(statement: Bound | Contraction) -> str:
 
 
 def _of_lemma(lemma: Lemma) -> str:
-    """By its text, on names; where that does something that names cannot, its docstring says what it is."""
-    world = WrittenWorld()
-    numbers = {name: Written.name(name) for name in lemma.region.names}
-    constants = {name: Written.of(value) for name, value in lemma.constants.items()}
-    try:
-        conclusion = lemma.build(world, SimpleNamespace(**numbers), SimpleNamespace(**constants))
-        text = write_lemma(Written.of(conclusion), world, str(lemma.region))
-    except (TypeError, ValueError, AttributeError, ArithmeticError):
-        return ""
-    return text if len(text) <= MOST_WRITTEN else ""
+    """By its text, on names."""
+    found = write_lemma(lemma)
+    given = [(f"{name}: ", form) for name, form in found.given]
+    names = ("with ", *join_pieces(found.names)) if found.names else ()
+    noted = (f"written for {', '.join(found.noted)}",) if found.noted else ()
+    functions, region = join_pieces(found.functions), (write_region(lemma.region),)
+    pieces = [(found.said,), names, functions, *found.gradients, *given, region, noted]
+    return "; ".join(filter(None, map(write_line, pieces))) + "."
 
 
 def _of_equivalence(statement: Equivalence) -> str:
-    first, second = name_given(statement.first), name_given(statement.second)
-    shown = f"{first}{f' with {statement.options}' if statement.options else ''}"
-    other = f"{second}{f' with {statement.second_options}' if statement.second_options else ''}"
+    shown = describe_made(statement.first, statement.options, statement.parameters)
+    other = describe_made(statement.second, statement.second_options, statement.parameters)
     same = " and ".join(f"{left} of the second is {right} of the first" for left, right in statement.states.items())
+    kept = ", ".join(f"{name} = {text}" for name, text in statement.kept.items())
     begin = f"from round {statement.from_round} on" if statement.from_round else "in every round"
-    return f"{shown} and {other}: {same}, {begin}, for every number of clients and dimension"
+    first = f", where {kept} of the first" if kept else ""
+    return f"{shown} and {other}: {same}, {begin}{first}, for every number of clients and dimension"
 
 
 def _on_an_instance(statement: InstanceStatement) -> str:

@@ -7,7 +7,7 @@ all parameters); with `ConcreteWorld` the same text is run on the coordinates of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -15,7 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.catalogue import ALGORITHMS
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import LocalSolver, Memoryless
 from fedtheory.proofs.checker.reading import WORDS_OF_A_NAME
 from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.model import Function
@@ -71,6 +74,15 @@ class World(Protocol):
     def assume(self, name: str, form: Any) -> None:
         """A hypothesis ``form <= 0``."""
 
+    def round_of(
+        self,
+        method: Callable[[LocalSolver], Any],
+        state: Callable[..., Any],
+        before: Mapping[str, Any],
+        answers: Any,
+    ) -> dict[str, Any]:
+        """The fields of the state that a method's own round makes of these."""
+
 
 class Parameters(Protocol):
     """The parameters of a region, by name: fractions, floats, or rational functions for all of them."""
@@ -84,6 +96,27 @@ class LemmaConstants(Protocol):
     def __getattribute__(self, name: str, /) -> Any: ...
 
 
+@dataclass(frozen=True)
+class GivenAnswers(Memoryless):
+    """Local answers that are given."""
+
+    answers: Any
+
+    def __call__(self, sub: Any, start: Any, key: Key, memory: None) -> tuple[Any, None]:
+        """They are these."""
+        return self.answers, None
+
+
+@dataclass(frozen=True)
+class PlayedRound:
+    """A round that a listed method played by its own code: its name, the fields of its state before and after it, and what clients answered."""
+
+    method: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    answers: Any
+
+
 class _World:
     """What both readings have in common."""
 
@@ -91,6 +124,7 @@ class _World:
         self.functions: list[FunctionOf] = []
         self.hypotheses: list[tuple[str, Any]] = []
         self.value_names: list[str] = []
+        self.rounds: list[PlayedRound] = []
 
     def function(self, L: Any = None, mu: Any = 0, *, client: bool = False, name: str = "f") -> FunctionOf:
         """A function: convex for mu = 0, only smooth for mu = -L; ``client``: every client has one, of this class."""
@@ -110,6 +144,32 @@ class _World:
             )
         self.hypotheses.append((name, form))
 
+    def round_of(
+        self,
+        method: Callable[[LocalSolver], Any],
+        state: Callable[..., Any],
+        before: Mapping[str, Any],
+        answers: Any,
+    ) -> dict[str, Any]:
+        """The fields of the state that a method's own ``round`` makes of these, where all clients take part and answer so.
+
+        What was played is kept, so that the sentence of a theorem can name the method: of a listed one, whose class has the round.
+
+        Parameters
+        ----------
+        method : from a local solver to the method
+        state : from arrays by name to a state of the method
+        before : vectors by the names of its fields
+        answers : a vector of every client
+        """
+        made = method(GivenAnswers(array_of_vectors(answers)))
+        own = state(**{name: array_of_vectors(value) for name, value in before.items()})
+        reached = type(made).round(made, unasked(answers), own, None, Key(0, 0))
+        after = {name: vector_of(getattr(reached, name), answers) for name in before}
+        if any(entry.kind is type(made) for entry in ALGORITHMS):
+            self.rounds.append(PlayedRound(type(made).__name__, dict(before), after, answers))
+        return after
+
     def _value(self, name: str) -> int:
         self.value_names.append(name)
         return len(self.value_names) - 1
@@ -120,6 +180,11 @@ class Unasked:
     """The problem of a round whose oracles nobody asks: a number of clients."""
 
     n: Any
+
+
+def unasked(beside: Any) -> Any:
+    """The problem of a round on vectors of a world; ``beside``: one of every client."""
+    return Unasked(ANY_CLIENTS if isinstance(beside, Vector) else len(beside.clients))
 
 
 def array_of_vectors(u: Any) -> NDArray[Any]:

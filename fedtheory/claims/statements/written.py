@@ -1,180 +1,560 @@
-"""A lemma's text read once more, on names: what it says, as a sentence, with its functions and hypotheses.
+"""A world that remembers how everything in it was made, so that what is said in it can be written out on names.
 
-Vectors are sums of names with factors, numbers are formulas; what is subtracted in the conclusion stands on the right.
+Vectors, forms and numbers are those of a `SymbolicWorld` at a generic point of the region, so that code that plays with them, a method's own round
+included, does what it does in a proof; each also has the tree by which it was made. What has the value of something with a name is written by that
+name, whatever its tree: two values that are equal at the generic point are equal for all parameters, unless chance has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Literal, NamedTuple
 
-from fedtheory.claims.statements.worlds import FunctionOf, _World
+from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, split_sign, write
+from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, divide, inner_product
+from fedtheory.proofs.regions.region import Region
 
-#: characters of a sentence; a longer one is not shown
-MOST_WRITTEN = 1500
-_SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 4, 9
+#: parts of the generic point: quotients of neighbouring primes
+_PRIMES = tuple(10**9 + k for k in (7, 9, 21, 33, 87, 93, 97, 103, 123, 181, 207, 223, 241, 271, 289))
+#: characters of a number beyond which it is taken to be the generic point's
+_LONGEST = 14
+NO_TERM = ast.Constant(0)
 
 
-class Written:
-    """A vector or number as text: signed terms; of a product, one term. ``level`` is how tightly a single term binds."""
+class Unwritten(InvalidInput):
+    """Something has no tree: it was not made of what the world gave out."""
 
-    __slots__ = ("terms",)
 
-    def __init__(self, terms: Sequence[tuple[int, str, int]]) -> None:
-        self.terms = tuple(terms)
+# ---- numbers -----------------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def name(cls, text: str, level: int = _ATOM) -> Written:
-        """A name, or a term as it is written."""
-        return cls([(1, text, level)])
 
-    @classmethod
-    def of(cls, value: Any) -> Written:
-        """A number, or what is written already."""
-        if isinstance(value, Written):
+class WrittenNumber(Fraction):
+    """A parameter, or what was computed from parameters: its value at the generic point, and its tree."""
+
+    __slots__ = ("tree",)
+    tree: ast.expr
+
+    def __new__(cls, value: Fraction, tree: ast.expr) -> WrittenNumber:  # type: ignore[override]
+        """A value with a tree; what is zero or one is these."""
+        self = super().__new__(cls, value)
+        self.tree = _constant(value) if value in (0, 1, -1) else tree
+        return self
+
+    def __neg__(self) -> WrittenNumber:
+        return WrittenNumber(super().__neg__(), ast.UnaryOp(ast.USub(), self.tree))
+
+    def __abs__(self) -> WrittenNumber:
+        return self if self >= 0 else -self
+
+
+def _operation(name: str, sign: ast.operator, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    of_values = getattr(Fraction, name)
+
+    def apply(self: WrittenNumber, other: Any) -> Any:
+        value = of_values(self, other)
+        if not isinstance(value, Fraction):
             return value
-        number = Fraction(value)
-        return cls(
-            []
-            if number == 0
-            else [(1 if number > 0 else -1, str(abs(number)), _ATOM if number.denominator == 1 else _PRODUCT)]
-        )
+        left, right = (other, self) if swapped else (self, other)
+        try:
+            return WrittenNumber(value, _join(number_tree(left), sign, number_tree(right)))
+        except Unwritten:  # that is said where it is to be written
+            return value
 
-    def __add__(self, other: Any) -> Written:
-        return Written([*self.terms, *Written.of(other).terms])
-
-    def __radd__(self, other: Any) -> Written:
-        return Written.of(other) + self
-
-    def __neg__(self) -> Written:
-        return Written([(-sign, text, level) for sign, text, level in self.terms])
-
-    def __sub__(self, other: Any) -> Written:
-        return self + -Written.of(other)
-
-    def __rsub__(self, other: Any) -> Written:
-        return Written.of(other) - self
-
-    def __mul__(self, other: Any) -> Written:
-        factor = Written.of(other)
-        if not self.terms or not factor.terms:
-            return Written([])
-        if factor.is_one:
-            return self
-        if self.is_one:
-            return factor
-        sign, a, b = 1, self, factor
-        if len(a.terms) == 1 and a.terms[0][0] < 0:
-            sign, a = -sign, -a
-        if len(b.terms) == 1 and b.terms[0][0] < 0:
-            sign, b = -sign, -b
-        first, last = sorted((a, b), key=_rank)
-        return Written([(sign, f"{first.inside(_PRODUCT)} {last.inside(_PRODUCT)}", _PRODUCT)])
-
-    def __rmul__(self, other: Any) -> Written:
-        product: Written = Written.of(other) * self
-        return product
-
-    def __truediv__(self, other: Any) -> Written:
-        other = Written.of(other)
-        if other.is_one or not self.terms:
-            return self
-        sign = -1 if len(other.terms) == 1 and other.terms[0][0] < 0 else 1
-        below = (other if sign > 0 else -other).inside(_POWER)
-        if len(self.terms) == 1 and self.terms[0][0] < 0:
-            return Written([(-sign, f"{(-self).inside(_PRODUCT)}/{below}", _PRODUCT)])
-        return Written([(sign, f"{self.inside(_PRODUCT)}/{below}", _PRODUCT)])
-
-    def __rtruediv__(self, other: Any) -> Written:
-        return Written.of(other) / self
-
-    def __pow__(self, power: int) -> Written:
-        return Written.name(f"{self.inside(_POWER + 1)}^{power}", _POWER) if power != 1 else self
-
-    @property
-    def is_one(self) -> bool:
-        """Whether it is the number one."""
-        return self.terms == ((1, "1", _ATOM),)
-
-    def inside(self, level: int) -> str:
-        """The text inside of what binds more tightly."""
-        if len(self.terms) == 1 and self.terms[0][0] > 0 and self.terms[0][2] >= level:
-            return self.terms[0][1]
-        return f"({self})" if len(self.terms) != 1 or level > _SUM else str(self)
-
-    def dot(self, other: Written) -> Written:
-        """<u, v>, or ||u||^2."""
-        if not self.terms or not other.terms:
-            return Written([])
-        if str(self) == str(other):
-            return Written.name(f"||{self}||^2")
-        return Written.name(f"<{self}, {other}>")
-
-    def averaged(self, clients: None = None) -> Written:
-        """The average over clients."""
-        return Written.name(f"mean({self})") if self.terms else self
-
-    def __str__(self) -> str:
-        if not self.terms:
-            return "0"
-        pieces = [f"{'-' if sign < 0 else '+'} {text}" for sign, text, _ in self.terms]
-        text = " ".join(pieces)
-        return text[2:] if text.startswith("+ ") else f"-{text[2:]}"
+    return apply
 
 
-def _rank(factor: Written) -> int:
-    """Numbers stand first in a product, then symbols, sums, and last what is made of vectors."""
-    text = str(factor)
-    if text.replace("/", "").isdigit():
-        return 0
-    return 3 if "||" in text or "<" in text else 2 if len(factor.terms) > 1 else 1
+for _word, _sign in (("add", ast.Add()), ("sub", ast.Sub()), ("mul", ast.Mult()), ("truediv", ast.Div())):
+    setattr(WrittenNumber, f"__{_word}__", _operation(f"__{_word}__", _sign))
+    setattr(WrittenNumber, f"__r{_word}__", _operation(f"__r{_word}__", _sign, swapped=True))
+WrittenNumber.__pow__ = _operation("__pow__", ast.Pow())  # type: ignore[method-assign, assignment]
 
 
-class WrittenWorld(_World):
-    """Names for vectors, gradients and values; what was asked of functions is kept, to be told."""
+def number_tree(value: Any) -> ast.expr:
+    """The tree of a number.
+
+    Raises
+    ------
+    Unwritten
+        It has that of no parameter, and digits as the generic point has.
+    """
+    if isinstance(value, WrittenNumber):
+        return value.tree
+    number = Fraction(value)
+    if len(str(abs(number))) > _LONGEST:
+        raise Unwritten(f"the number {number} was not made of the parameters that were given")
+    return _constant(number)
+
+
+def _constant(number: Fraction) -> ast.expr:
+    sign, size = number < 0, abs(number)
+    tree: ast.expr = ast.Constant(size.numerator)
+    if size.denominator != 1:
+        tree = ast.BinOp(tree, ast.Div(), ast.Constant(size.denominator))
+    return ast.UnaryOp(ast.USub(), tree) if sign else tree
+
+
+def _join(left: ast.expr, sign: ast.operator, right: ast.expr) -> ast.expr:
+    """An operation, without zeros and ones that do nothing."""
+    match sign:
+        case ast.Add() if _is(left, 0):
+            return right
+        case ast.Add() | ast.Sub() if _is(right, 0):
+            return left
+        case ast.Sub() if _is(left, 0):
+            return ast.UnaryOp(ast.USub(), right)
+        case ast.Mult() if _is(left, 1):
+            return right
+        case ast.Mult() | ast.Div() | ast.Pow() if _is(right, 1):
+            return left
+    return ast.BinOp(left, sign, right)
+
+
+def _is(tree: ast.expr, number: int) -> bool:
+    return isinstance(tree, ast.Constant) and tree.value == number
+
+
+class CountedNumber(WrittenNumber):
+    """A whole number of a region: where a text counts with it, what is written is so for this number alone, and that is noted."""
+
+    __slots__ = ("noted",)
+    noted: list[str]
+
+    def __int__(self) -> int:  # type: ignore[override]
+        """The number, which is noted."""
+        said = f"{write(self.tree)} = {super().__int__()}"
+        if said not in self.noted:
+            self.noted.append(said)
+        return super().__int__()
+
+    __trunc__ = __int__
+
+
+def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str, Any]:
+    """The parameters as numbers with their names, at a point of the region that no coincidence has; whole numbers are those of its second case.
+
+    ``noted``: takes those that a text counts with.
+    """
+    fixed, reals = list(itertools.islice(region.cases(), 2))[-1]
+    shares = [Fraction(_PRIMES[(3 * k + 1) % 15], _PRIMES[(5 * k + 2) % 15] + k) for k in range(len(reals.parameters))]
+    found: dict[str, Any] = {}
+    for name, value in fixed.items():
+        found[name] = CountedNumber(Fraction(value), ast.Name(name, ast.Load()))
+        found[name].noted = [] if noted is None else noted
+    point = reals.point(shares)
+    return found | {name: WrittenNumber(Fraction(value), ast.Name(name, ast.Load())) for name, value in point.items()}
+
+
+# ---- vectors and forms ---------------------------------------------------------------------------------------------------
+
+
+class Made(NamedTuple):
+    """How something was made: a leaf of this name; a sum of parts with factors; an average; a gradient or value of f; a product."""
+
+    how: Literal["leaf", "sum", "mean", "gradient", "value", "product"]
+    parts: tuple[Any, ...]
+
+
+class ToldVector(Vector):
+    """A vector that knows how it was made."""
+
+    __slots__ = ("made",)
+    made: Made
+
+    def __init__(self, terms: Mapping[Any, Any], made: Made) -> None:
+        super().__init__(terms)
+        self.made = made
+
+    def __add__(self, other: Any) -> Any:
+        """Sum of vectors; the number zero is the zero vector."""
+        return _sum_of(super().__add__(other), self, other)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> Any:
+        """Multiply by a number."""
+        return _scaled(super().__mul__(_value(factor)), self, factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Any:
+        """Divide by a number."""
+        return self * divide(1, divisor)
+
+    def __neg__(self) -> Any:
+        """The opposite."""
+        return self * -1
+
+    def averaged(self, clients: Sampling | None) -> Any:
+        """Average over the clients."""
+        found = super().averaged(clients)
+        return found if clients is not None else self if self.common else ToldVector(found.terms, Made("mean", (self,)))
+
+    def dot(self, other: Vector) -> ToldForm:
+        """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
+        found = inner_product(self, other)
+        return ToldForm(found, Made("product", (self, other)))
+
+
+class ToldForm(Form):
+    """A form that knows how it was made."""
+
+    __slots__ = ("made",)
+    made: Made
+
+    def __init__(self, form: Form, made: Made) -> None:
+        super().__init__(form.gram, form.values, form.constant)
+        self.made = made
+
+    def __add__(self, other: Any) -> Any:
+        """Sum with a form or a number."""
+        return _sum_of(super().__add__(other if isinstance(other, Form) else _value(other)), self, other)
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: Any) -> Any:
+        """Multiply by a number."""
+        return _scaled(super().__mul__(_value(factor)), self, factor)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Any:
+        return self * divide(1, divisor)
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+
+def _value(number: Any) -> Any:
+    return Fraction(number) if isinstance(number, WrittenNumber) else number
+
+
+def _sum_of(found: Any, left: Any, right: Any) -> Any:
+    if found is NotImplemented:
+        return found
+    return _like(found, Made("sum", ((1, left), (1, right))))
+
+
+def _scaled(found: Any, thing: Any, factor: Any) -> Any:
+    if found is NotImplemented:
+        return found
+    if factor == 1:
+        return thing
+    return _like(found, Made("sum", ((factor, thing),)))
+
+
+def _like(found: Any, made: Made) -> Any:
+    return ToldForm(found, made) if isinstance(found, Form) else ToldVector(found.terms, made)
+
+
+def key_of(thing: Any) -> Any:
+    """What is the same of things with the same value; None of zero."""
+    if isinstance(thing, Vector):
+        return frozenset((key, c) for key, c in thing.terms.items() if c != 0) or None
+    parts = (*thing.gram.items(), *thing.values.items(), ("constant", thing.constant))
+    return frozenset((key, Fraction(c)) for key, c in parts if c != 0) or None
+
+
+# ---- the world -----------------------------------------------------------------------------------------------------------
+
+
+class WrittenWorld(SymbolicWorld):
+    """A symbolic world whose vectors, gradients and values know how they were made; ``numbers``: names of those that it was asked for."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: list[str] = []
+        self.numbers: list[str] = []
 
-    def vector(self, name: str, client: bool = False) -> Written:
-        """Its name."""
-        return Written.name(name if name.replace("_", "").replace("*", "").isalnum() else f"[{name}]")
+    def vector(self, name: str, client: bool = False) -> Vector:
+        """A vector; ``client``: one of every client."""
+        return ToldVector(super().vector(name, client).terms, Made("leaf", (name,)))
 
-    def at(self, f: FunctionOf, x: Written, name: str, g: Written | None = None) -> tuple[Written, Written]:
-        """A gradient, which has a name unless it is given, and a value."""
-        kind = "grad" if f.L is not None else "subgradient of"
-        slope = Written.name(f"{kind} {f.name}({x})", _PRODUCT) if g is None else g
-        if g is not None and g.terms:
-            self.told.append(f"{g} is {'the gradient' if f.L is not None else 'a subgradient'} of {f.name} at {x}")
-        elif g is not None:
-            self.told.append(f"{x} is a stationary point of {f.name}")
-        return slope, Written.name(f"{f.name}({x})")
+    def at(self, f: FunctionOf, x: Vector, name: str, g: Vector | None = None) -> tuple[Vector, Form]:
+        """Gradient and value of f at x."""
+        slope, value = super().at(f, x, name, g)
+        if g is None and f.L is not None and isinstance(slope, ToldVector):
+            slope.made = Made("gradient", (f, x))
+        return slope, ToldForm(value, Made("value", (f, x)))
 
-    def value(self, name: str) -> Written:
-        """Its name."""
-        return Written.name(f"[{name}]")
+    def value(self, name: str) -> Form:
+        """A number that nothing but hypotheses bounds."""
+        self.numbers.append(name)
+        return ToldForm(super().value(name), Made("leaf", (name,)))
 
 
-def write_lemma(conclusion: Written, world: WrittenWorld, region: str) -> str:
-    """The sentence of a lemma: conclusion, functions, hypotheses, parameters."""
-    left = [term for term in conclusion.terms if term[0] > 0]
-    right = [(-sign, text, level) for sign, text, level in conclusion.terms if sign < 0]
-    said = f"{Written(left)} <= {Written(right)}"
-    functions = [f"{f.name} {_class(f)}" for f in world.functions]
-    given = [f"{name}: {form} <= 0" for name, form in world.hypotheses]
-    told = list(dict.fromkeys(world.told))
-    return "; ".join(filter(None, [said, ", ".join(functions), "; ".join(told), "; ".join(given), region])) + "."
+def is_nothing(thing: Any) -> bool:
+    """Whether something was made as zero, as 0 x is; x - x is zero, and written as it is."""
+    if not isinstance(thing, Vector | Form):
+        return bool(thing == 0)
+    match getattr(thing, "made", None):
+        case None:
+            return key_of(thing) is None
+        case Made("sum", parts):
+            return all(factor == 0 or is_nothing(part) for factor, part in parts)
+        case Made("mean" | "product", parts):
+            return any(map(is_nothing, parts))
+    return False
 
 
-def _class(f: FunctionOf) -> str:
-    each = " of each client" if f.client else ""
-    if f.L is None:
-        return f"closed and convex{each}"
-    mu = str(f.mu)
-    if mu == "0":
-        return f"convex and {f.L}-smooth{each}"
-    if mu == f"-{f.L}":
-        return f"{f.L}-smooth{each}"
-    return f"{mu}-strongly convex and {f.L}-smooth{each}"
+def symbol(name: str) -> str:
+    """The name of a vector or number of a text as that of a formula: ``theta*`` is theta_star and ``theta^`` has a hat."""
+    if name.endswith("*") and name[:-1].isidentifier():
+        return f"{name[:-1]}_star"
+    if name.endswith("^") and name[:-1].isidentifier():
+        return f"hat_{name[:-1]}"
+    return name
+
+
+class Name(NamedTuple):
+    """What a value is called, and the thing that has the name; it is written by names of a lower rank, so that no two are written by each other."""
+
+    tree: ast.expr
+    rank: tuple[int, ...]
+    thing: Any
+
+
+@dataclass
+class Writer:
+    """Writes what was made in a world.
+
+    Parameters
+    ----------
+    world : the world
+    names : by the keys of values, what they are called
+    functions : by the id of a function, what it is called
+    """
+
+    world: SymbolicWorld
+    names: dict[Any, Name] = field(default_factory=dict)
+    functions: dict[int, str] = field(default_factory=dict)
+    often: dict[Any, tuple[int, Any, ast.expr]] = field(default_factory=dict)  # vectors that were spelled, how often
+
+    depths: dict[int, int] = field(default_factory=dict)
+
+    def depth(self, thing: Any) -> int:
+        """Of how many things one after the other something is made."""
+        made = getattr(thing, "made", None)
+        if made is None or made.how == "leaf":
+            return 0
+        if id(thing) not in self.depths:
+            parts = [p for part in made.parts for p in (part if isinstance(part, tuple) else (part,))]
+            inner = [self.depth(part) for part in parts if isinstance(part, Vector | Form)]
+            self.depths[id(thing)] = 1 + max(inner, default=0)
+        return self.depths[id(thing)]
+
+    # ---- what is written by a name
+
+    def longest_often(self) -> tuple[Any, Any] | None:
+        """The longest of the vectors that were spelled several times, with its key."""
+        often = {key: tree for key, (count, _, tree) in self.often.items() if count >= OFTEN and key not in self.names}
+        found = [(len(write(tree)), key) for key, tree in often.items()]
+        length, key = max(found, key=lambda item: item[0], default=(0, None))
+        return (key, self.often[key][1]) if length >= LONG else None
+
+    def tree(self, thing: Any, below: tuple[int, ...] | None = None) -> ast.expr:
+        """A vector, form or number as a formula; ``below``: of names with a rank below this one."""
+        if not isinstance(thing, Vector | Form):
+            return draw_signs(number_tree(thing))
+        return draw_signs(self._shown(thing, below))
+
+    def _shown(self, thing: Any, below: tuple[int, ...] | None) -> ast.expr:
+        if is_nothing(thing):
+            return NO_TERM
+        named = self.names.get(key_of(thing))
+        if named is not None and (below is None or named.rank < below):
+            return named.tree
+        return self._spelled(thing, below)
+
+    def spelled(self, thing: Any) -> ast.expr:
+        """As it was made, by names of its parts."""
+        return NO_TERM if is_nothing(thing) else draw_signs(self._spelled(thing, None))
+
+    def _spelled(self, thing: Any, below: tuple[int, ...] | None) -> ast.expr:
+        made = getattr(thing, "made", None)
+        if made is None:
+            return self._by_leaves(thing, below)
+        match made:
+            case Made("leaf", (str() as name,)):
+                return self._leaf(thing, name)
+            case Made("gradient", (f, x)):
+                return self._call("grad", f, self._shown(x, below))
+            case Made("value", (f, x)):
+                found: ast.expr = _call(self.function(f), self._shown(x, below))
+                return _call("mean", found) if f.client else found
+            case Made("mean", (inner,)):
+                return _call("bar", self._shown(inner, below))
+            case Made("product", (u, v)):
+                left = draw_signs(self._shown(u, below))
+                same = u is v or key_of(u) == key_of(v) is not None
+                found = _call("norm2", left) if same else _call("dot", left, draw_signs(self._shown(v, below)))
+                return found if u.common and v.common else _call("mean", found)
+        total: ast.expr = NO_TERM
+        for factor, part in made.parts:
+            total = _join(total, ast.Add(), self._term(factor, part, below))
+        if isinstance(thing, Vector) and len(made.parts) > 1 and key_of(thing) is not None:
+            count = self.often.get(key_of(thing), (0,))[0]
+            self.often[key_of(thing)] = count + 1, thing, draw_signs(total)
+        return total
+
+    def _term(self, factor: Any, part: Any, below: tuple[int, ...] | None) -> ast.expr:
+        if not isinstance(part, Vector | Form):
+            return number_tree(part * factor)
+        if factor == 0 or is_nothing(part):
+            return NO_TERM
+        return _join(number_tree(factor), ast.Mult(), self._shown(part, below))
+
+    def _leaf(self, thing: Any, name: str) -> ast.expr:
+        """A leaf by its name; the gradient of a smooth function at a point with a name by function and point."""
+        if isinstance(thing, Vector):
+            for f in self.world.functions:
+                for e in f.evaluations:
+                    if f.L is not None and key_of(e.g) == key_of(thing) and key_of(e.x) in self.names:
+                        return self._call("grad", f, self.names[key_of(e.x)].tree)
+        return ast.Name(symbol(name), ast.Load())
+
+    def _call(self, word: str, f: FunctionOf, x: ast.expr) -> ast.expr:
+        return _call(word, ast.Name(self.function(f), ast.Load()), draw_signs(x))
+
+    def function(self, f: FunctionOf) -> str:
+        """What a function is called."""
+        return self.functions.get(id(f), symbol(f.name))
+
+    def _by_leaves(self, thing: Any, below: tuple[int, ...] | None) -> ast.expr:
+        """What was made by other hands: as a combination of leaves, or of their products."""
+        if isinstance(thing, Vector):
+            return _sum_trees(
+                (
+                    c,
+                    self._shown(Vector({leaf: 1}), below)
+                    if key_of(Vector({leaf: 1})) in self.names
+                    else self._mean_leaf(leaf),
+                )
+                for leaf, c in thing.terms.items()
+            )
+        raise Unwritten("a number was not made by 'dot', 'norm2' and values of functions")
+
+    def _mean_leaf(self, leaf: tuple[str, int]) -> ast.expr:
+        part, k = leaf
+        name = (self.world.mean if part == "mean" else self.world.deviation)[k]
+        own = ast.Name(symbol(name), ast.Load())
+        if part == "mean":
+            return _call("bar", own) if name in self.world.deviation else own
+        return ast.BinOp(own, ast.Sub(), _call("bar", own))
+
+    # ---- lines
+
+    def at_most_zero(self, form: Any) -> ast.expr:
+        """``form <= 0``, where what is subtracted stands on the right."""
+        sides: tuple[list[ast.expr], list[ast.expr]] = [], []
+        for positive, term in self._top(form):
+            sides[not positive].append(term)
+        left, right = (_sum_trees((1, term) for term in side) for side in sides)
+        return ast.Compare(draw_signs(left), [ast.LtE()], [draw_signs(right)])
+
+    def _top(self, form: Any) -> Iterator[tuple[bool, ast.expr]]:
+        """The terms of a form with their signs; a sum that stands alone is opened."""
+        made = getattr(form, "made", None)
+        if not isinstance(form, Form) or made is None or made.how != "sum" or key_of(form) in self.names:
+            tree = draw_signs(self._shown(form, None) if isinstance(form, Vector | Form) else number_tree(form))
+            if not _is(tree, 0):
+                yield split_sign(tree)
+            return
+        for factor, part in made.parts:
+            opened = isinstance(part, Form) and factor in (1, -1)
+            for positive, term in (
+                self._top(part) if opened else [split_sign(draw_signs(self._term(factor, part, None)))]
+            ):
+                if not _is(term, 0):
+                    yield positive == (not opened or factor == 1), term
+
+    def class_of(self, f: FunctionOf) -> WordLine:
+        """A function and its class."""
+        of = "of each client " if f.client else ""
+        name = ast.Name(self.function(f), ast.Load())
+        if f.L is None:
+            return (name, f" {of}closed and convex")
+        big_l, mu = number_tree(f.L), number_tree(f.mu)
+        if f.mu == 0:
+            return (name, f" {of}convex and ", big_l, "-smooth")
+        if f.mu == -f.L:
+            return (name, f" {of}", big_l, "-smooth")
+        return (name, f" {of}", mu, "-strongly convex and ", big_l, "-smooth")
+
+    def gradients(self) -> Iterator[WordLine]:
+        """Of every evaluation whose gradient is not simply asked for: what it is."""
+        for f in self.world.functions:
+            kind = "gradient" if f.L is not None else "subgradient"
+            for e in f.evaluations:
+                asked = getattr(e.g, "made", None)
+                if asked is not None and asked.how == "gradient":
+                    continue
+                g, x = self.tree(e.g), self.tree(e.x)
+                name = ast.Name(self.function(f), ast.Load())
+                if isinstance(g, ast.Call) and isinstance(g.func, ast.Name) and g.func.id == "grad":
+                    continue  # it is written as the gradient that it is
+                yield (g, f" is {'the' if f.L is not None else 'a'} {kind} of ", name, " at ", x)
+
+
+@dataclass(frozen=True)
+class WrittenLemma:
+    """What a lemma says: its conclusion, names for what stands in it several times, its functions, what is known of gradients, hypotheses by name."""
+
+    said: ast.expr
+    names: tuple[ast.expr, ...]
+    functions: tuple[WordLine, ...]
+    gradients: tuple[WordLine, ...]
+    given: tuple[tuple[str, ast.expr], ...]
+    noted: tuple[str, ...] = ()  # numbers for which alone it is written so
+
+
+#: a vector that is written so often, and is so long, has a name of its own
+OFTEN, LONG = 2, 14
+
+
+def write_lemma(lemma: Lemma) -> WrittenLemma:
+    """Read the text of a lemma once more, on names."""
+    world = WrittenWorld()
+    noted: list[str] = []
+    numbers, constants = (SimpleNamespace(**found) for found in (generic_numbers(lemma.region, noted), lemma.constants))
+    conclusion = lemma.build(world, numbers, constants)
+    writer, named = Writer(world), dict[Any, ast.expr]()
+    while True:
+        writer.often.clear()
+        said = writer.at_most_zero(conclusion)
+        given = tuple((name, writer.at_most_zero(form)) for name, form in world.hypotheses)
+        gradients = tuple(writer.gradients())
+        meanings = [writer.tree(writer.names[key].thing, writer.names[key].rank) for key in named]
+        longest = writer.longest_often()
+        if longest is None:
+            names = tuple(
+                ast.Compare(tree, [ast.Eq()], [meaning]) for tree, meaning in zip(named.values(), meanings, strict=True)
+            )
+            functions = tuple(map(writer.class_of, world.functions))
+            return WrittenLemma(said, names, functions, gradients, given, tuple(noted))
+        key, thing = longest
+        named[key] = ast.Name(f"v_{len(named) + 1}", ast.Load())
+        writer.names[key] = Name(named[key], (writer.depth(thing), len(named)), thing)
+
+
+def _call(word: str, *parts: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(word, ast.Load()), list(parts), [])
+
+
+def _sum_trees(terms: Iterable[tuple[Any, ast.expr]]) -> ast.expr:
+    total: ast.expr = NO_TERM
+    for factor, term in terms:
+        total = _join(total, ast.Add(), _join(number_tree(factor), ast.Mult(), term))
+    return total

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from fedtheory.claims.checking import judge_claim
+from fedtheory.claims.claim import Claim, Fault
+from fedtheory.claims.code_scanning import write_verdicts
 from fedtheory.claims.context import Context
 from fedtheory.claims.explain.document import (
     Display,
@@ -18,22 +21,26 @@ from fedtheory.claims.explain.document import (
     NumberedStep,
     PageTable,
     Paragraph,
-    draw_signs,
 )
+from fedtheory.claims.explain.finding import find_proofs
 from fedtheory.claims.explain.latex import PROGRAMS, write_latex_page, write_pdf
 from fedtheory.claims.explain.markdown import write_markdown
 from fedtheory.claims.explain.proofs import explain_proof, explain_verdict, join_pages, make_page
-from fedtheory.claims.report import describe_verdicts
+from fedtheory.claims.pages import as_html
+from fedtheory.claims.parts import proved
+from fedtheory.claims.report import describe_verdicts, list_evidence
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Contraction
+from fedtheory.claims.statements.formula_texts import draw_signs, latex_name, latex_region
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.theorems.writing import latex_name, latex_quantity, latex_region
+from fedtheory.claims.statements.theorems.writing import latex_quantity
 from fedtheory.claims.statements.worlds import dot, norm2
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.checker.refusals import Refused
+from fedtheory.proofs.facts import compare
 from fedtheory.proofs.regions.region import Region
 from tests.support.theorems import EXAMPLES, GRADIENT_DESCENT, SCAFFNEW
 
@@ -228,3 +235,71 @@ def test_a_part_about_the_corrected_statement_says_so() -> None:
         < corrected
         < text.index("(1 - \\text{lr} \\mu)^{2} V_{t}")
     )
+
+
+def test_a_derivation_stands_under_the_lemma_that_it_states() -> None:
+    """Of two lemmas with as many vectors and points the page of the second shows the second."""
+
+    def above(world, p, c):
+        f, y = world.function(p.L, -p.L), world.vector("y")
+        gx, fx = world.at(f, y * 0, "slope")
+        _, fy = world.at(f, y, "there")
+        return fy - fx - dot(gx, y) - norm2(y) * (c.c * p.L / 2)
+
+    def below(world, p, c):
+        f, y = world.function(p.L, -p.L), world.vector("y")
+        gx, fx = world.at(f, y * 0, "slope")
+        _, fy = world.at(f, y, "there")
+        return fx + dot(gx, y) - norm2(y) * (c.c * p.L / 2) - fy
+
+    lemmas = [Lemma(build.__name__, "(1)", "0 < L", build, {"c": 1}) for build in (above, below)]
+    claims = [state(lemma.name, "a page", "(1)", "In words.", lemma) for lemma in lemmas]
+    proofs = [next(find_proofs(judge_claim(claim, "mine.py", Context()).evidence)) for claim in claims]
+    for proof, said in zip(proofs, ("f(y) \\le", "f(0) + \\langle"), strict=True):
+        page = make_page("page", explain_proof(proof, lemmas))
+        shown = next(b for b in page.blocks if isinstance(b, Display))
+        assert shown.math.latex.startswith(said)
+
+
+def test_an_argument_is_told_line_by_line_with_its_facts(tmp_path: Path) -> None:
+    def check(context):
+        grounds = [
+            ("A third is below a half.", "fact 1"),
+            ("So it is below one.", "fact 2; line 1"),
+            "As was to be shown.",
+        ]
+        yield proved("a sum", compare(Fraction(1, 3), "<", Fraction(1, 2)) and compare(Fraction(1, 2), "<", 1), grounds)
+
+    claim = Claim("ARG", "a page", "proof step", "(1)", "1/3 < 1.", check, (Fault("another number", "a sum", {}),))
+    verdict = judge_claim(claim, "mine.py", Context())
+    page = explain_verdict(verdict, claim)
+    (lines,), (facts,) = page.tables["argument"], page.tables["facts"]
+    assert [row[2][0] for row in lines.rows] == ["fact 1", "fact 2; line 1", "words"]
+    assert [row[2][0].latex for row in facts.rows] == ["\\frac{1}{3} < \\frac{1}{2}", "\\frac{1}{2} < 1"]
+    told = list_evidence(verdict)
+    assert told[0] == "argued  a sum:" and "    (2) So it is below one. [fact 2; line 1]" in told
+    assert "    fact 1, comparison: 1/3 < 1/2" in told and not any(line.startswith("holds") for line in told)
+    html = as_html([verdict], "t")
+    assert '<span class="o">argued</span>' in html and '<ol class="argument"><li>A third is below a half.' in html
+    part = verdict.evidence[0]
+    assert part["argued"] and part["proof"]["argument"][0] == {"line": "A third is below a half.", "ground": "fact 1"}
+    assert [fact["what"] for fact in part["proof"]["facts"]] == ["1/3 < 1/2", "1/2 < 1"]
+    write_verdicts(tmp_path / "found.sarif", [verdict], {"ARG": "mine.py"})
+    assert "argued in words: a sum" in (tmp_path / "found.sarif").read_text()
+
+
+@pytest.mark.parametrize(
+    ("ground", "said"),
+    [
+        ("fact 2", "rests on fact 2, and there are 1 facts"),
+        ("line 1", "rests on line 1, and there are 0 lines before it"),
+        ("lemma 3", "is no ground of the line"),
+    ],
+)
+def test_a_ground_that_is_not_there_is_an_error(ground: str, said: str) -> None:
+    def check(context):
+        yield proved("a sum", compare(Fraction(1, 3), "<", Fraction(1, 2)), [("It is so.", ground)])
+
+    claim = Claim("ARG", "a page", "proof step", "(1)", "1/3 < 1/2.", check, (Fault("a lie", "a sum", {}),))
+    verdict = judge_claim(claim, "mine.py", Context())
+    assert verdict.mistaken and said in str(verdict.error)

@@ -76,7 +76,7 @@ FALSE = {
 def test_true_statements_are_proved_for_all_parameters(name) -> None:
     found = verdict_of(TRUE[name])
     assert found.status == "proved" and found.error is None and not found.vouched
-    assert any("derivation" in fact for fact in found.evidence[0]["proof"]["rests on"])
+    assert any(fact["how"] == "derivation" for fact in found.evidence[0]["proof"]["facts"])
     assert "every n" in found.evidence[0]["text"] or "every dimension" in found.evidence[0]["text"]
 
 

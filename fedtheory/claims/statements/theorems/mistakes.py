@@ -1,6 +1,7 @@
 """Mistakes near a theorem: every number, sign, exponent, term, factor, round, range and hypothesis of what it says, changed one at a time.
 
-The proof stays as it is. A mistake that the checker accepts is proved, so it is true: weaker than the theorem, or the theorem is slack by it.
+The proof stays as it is, but for the multipliers of the claim's own combinations, which may be found anew. A mistake that the checker accepts is
+proved, so it is true: weaker than the theorem, or the theorem is slack by it. One that it does not accept is not shown to be false by that.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import ast
 import copy
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 from fedtheory.claims.statements.theorems.sides import Sides
@@ -22,22 +24,36 @@ from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.regions.region import Region
 
 NearMissOutcome = Literal["refused", "weaker", "slack"]
+#: by what numbers are multiplied
+FACTORS = tuple(map(Fraction, ("2", "1/2", "101/100", "99/100")))
 #: points at which it is looked whether a theorem implies a mistake
 IMPLICATION_DRAWS = 200
 
 
 @dataclass(frozen=True)
+class ChangedFormula:
+    """A formula with one change, and what that is; ``scaled``: where a number has a factor, the same with another one."""
+
+    what: str
+    tree: ast.expr
+    scaled: Callable[[Fraction], ast.expr] | None = None
+    factor: Fraction | None = None
+
+
+@dataclass(frozen=True)
 class NearMiss:
-    """A theorem with one change, in words."""
+    """A theorem with one change, in words; ``scaled``: where a number of it has a factor, the same with another one, and ``factor`` is this one's."""
 
     what: str
     theorem: Theorem
+    factor: Fraction | None = None
+    scaled: Callable[[Fraction], Theorem] | None = None
 
 
 def list_near_misses(theorem: Theorem) -> Iterator[NearMiss]:
     """Every change of the claim, of formulas by name, of the region and of hypotheses."""
-    for what, change in _list_changes(theorem):
-        yield from _made(theorem, what, **change)
+    for change in _list_changes(theorem):
+        yield from _made(theorem, change)
 
 
 def pick_stronger(theorem: Theorem, count: int) -> list[NearMiss]:
@@ -45,40 +61,72 @@ def pick_stronger(theorem: Theorem, count: int) -> list[NearMiss]:
     every = list(_list_changes(theorem))
     step = max(1, len(every) // count)
     found: list[NearMiss] = []
-    for what, change in (every[k] for start in range(step) for k in range(start, len(every), step)):
-        found += [m for m in _made(theorem, what, **change) if not is_implied(theorem, m.theorem)]
+    for change in (every[k] for start in range(step) for k in range(start, len(every), step)):
+        found += [m for m in _made(theorem, change) if not is_implied(theorem, m.theorem)]
         if len(found) >= count:
             break
     return found[:count]
 
 
-def _list_changes(theorem: Theorem) -> Iterator[tuple[str, dict[str, Any]]]:
+@dataclass(frozen=True)
+class _Change:
+    """Fields of a theorem that are others; ``scaled``: the same with another factor of a number."""
+
+    what: str
+    fields: Mapping[str, Any]
+    scaled: Callable[[Fraction], Mapping[str, Any]] | None = None
+    factor: Fraction | None = None
+
+
+def _list_changes(theorem: Theorem) -> Iterator[_Change]:
     for k, (text, sentence) in enumerate(zip(theorem.claims, theorem.sentences, strict=True)):
-        for what, changed in _of_sentence(sentence):
-            if changed != text:
-                claims = (*theorem.claims[:k], changed, *theorem.claims[k + 1 :])
-                yield f"{what}: {changed}", {"claim": claims[0] if len(claims) == 1 else claims}
+        put = partial(_with_claim_at, theorem, k)
+        for what, changed, scaled, factor in _of_sentence(sentence):
+            if str(changed) != text:
+                yield _Change(f"{what}: {changed}", put(changed), _after(scaled, put), factor)
     for name, text in theorem.where.items():
-        for what, tree in list_changed_formulas(read(text)):
-            yield f"{what} of {name}: {show_tree(tree)}", {"where": {**theorem.where, name: show_tree(tree)}}
+        for formula in list_changed_formulas(read(text)):
+            into = partial(_with_formula, theorem, name)
+            what = f"{formula.what} of {name}: {show_tree(formula.tree)}"
+            yield _Change(what, into(formula.tree), _after(formula.scaled, into), formula.factor)
     for name in theorem.given:
         rest = {other: text for other, text in theorem.given.items() if other != name}
-        yield f"without the hypothesis {name}", {"given": rest}
+        yield _Change(f"without the hypothesis {name}", {"given": rest})
     fixed = {name for sentence in theorem.sentences for name, _ in sentence.fixed}
     for what, region in list_wider_regions(theorem.region, fixed):
-        yield what, {"region": region}
+        yield _Change(what, {"region": region})
     for name, least in theorem.rounds.items():
         if least > 0:
-            yield f"{name} from {least - 1} on", {"rounds": {**theorem.rounds, name: least - 1}}
+            yield _Change(f"{name} from {least - 1} on", {"rounds": {**theorem.rounds, name: least - 1}})
+
+
+def _with_claim_at(theorem: Theorem, k: int, said: Sentence) -> dict[str, Any]:
+    claims = (*theorem.claims[:k], str(said), *theorem.claims[k + 1 :])
+    return {"claim": claims[0] if len(claims) == 1 else claims}
+
+
+def _with_formula(theorem: Theorem, name: str, tree: ast.expr) -> dict[str, Any]:
+    return {"where": {**theorem.where, name: show_tree(tree)}}
+
+
+def _after(scaled: Callable[[Fraction], Any] | None, then: Callable[[Any], Any]) -> Callable[[Fraction], Any] | None:
+    return None if scaled is None else lambda factor: then(scaled(factor))
 
 
 def judge_near_miss(theorem: Theorem, data: Mapping[str, Any], mistake: NearMiss) -> NearMissOutcome:
     """What comes of a mistake with the theorem's own term: refused, or proved, as it is weaker or as there is slack."""
-    try:
-        check_term(change_term(theorem, data, mistake.theorem))
-    except TermRefused:
+    if not accepts(theorem, data, mistake.theorem):
         return "refused"
     return "weaker" if is_implied(theorem, mistake.theorem) else "slack"
+
+
+def accepts(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> bool:
+    """Whether the checker accepts a theorem's term with what another one says in the place of what it says itself."""
+    try:
+        check_term(change_term(theorem, data, other))
+    except TermRefused:
+        return False
+    return True
 
 
 def change_term(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> dict[str, Any]:
@@ -91,30 +139,63 @@ def change_term(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> di
 def is_implied(theorem: Theorem, other: Theorem, seed: int = 0) -> bool:
     """Whether no drawn numbers satisfy all claims of a theorem and break one of another: quantities are any numbers above zero.
 
-    Limits are not drawn: one that says something else is not implied.
+    In every second draw one quantity is such that a claim which is another one there holds with equality. Limits are not drawn: one that says
+    something else is not implied.
     """
+    spoken = frozenset[str]().union(*(said.names for said in (*other.sentences, *other.hypotheses.values())))
+    earlier = any(theorem.rounds[name] != least for name, least in other.rounds.items() if name in spoken)
+    if earlier or (theorem.region, theorem.given) != (other.region, other.given):
+        return False
     if [str(s) for s in theorem.sentences if s.to_infinity] != [str(s) for s in other.sentences if s.to_infinity]:
         return False
+    changed = [a for a, b in zip(theorem.sentences, other.sentences, strict=True) if str(a) != str(b)]
     rng = random.Random(seed)
-    for _ in range(IMPLICATION_DRAWS):
+    for k in range(IMPLICATION_DRAWS):
         try:
             point = _draw_point(other, rng)
             values: dict[tuple[str, int], Fraction] = {}
             rounds = {name: Fraction(least + rng.randrange(4)) for name, least in other.rounds.items()}
+            numbers = {**point, **rounds}
 
             def lookup(name: str, k: int, values: dict[tuple[str, int], Fraction] = values) -> Fraction:
                 return values.setdefault((name, k), Fraction(rng.choice((1, 1, 3, 10, 100)), rng.choice((1, 7, 50))))
 
-            said = all(
-                _holds(theorem, s, {**point, **rounds}, lookup) for s in theorem.sentences if not s.to_infinity
-            ) and theorem.parameters.inside(point)
-            if said is False and theorem.parameters.inside(point):
-                continue
-            if not all(_holds(other, s, {**point, **rounds}, lookup) for s in other.sentences if not s.to_infinity):
+            if k % 2 and changed:
+                _make_tight(theorem, rng.choice(changed), numbers, values, lookup, rng)
+            said = all(_holds(theorem, s, numbers, lookup) for s in theorem.sentences if not s.to_infinity)
+            if said and not all(_holds(other, s, numbers, lookup) for s in other.sentences if not s.to_infinity):
                 return False
         except (FedtheoryError, ZeroDivisionError, OverflowError, ValueError, TypeError):
             continue
-    return theorem.region == other.region and theorem.given == other.given
+    return True
+
+
+def _make_tight(
+    theorem: Theorem,
+    sentence: Sentence,
+    numbers: Mapping[str, Fraction],
+    values: dict[tuple[str, int], Fraction],
+    lookup: Callable[[str, int], Fraction],
+    rng: random.Random,
+) -> None:
+    """Change one quantity, in which a claim is linear, to where both sides are equal, if it is above zero there."""
+
+    def gap() -> Fraction:
+        return Fraction(Sides(numbers, lookup, theorem.formulas).gap(sentence))
+
+    first = gap()
+    if not values:
+        return
+    key = rng.choice(sorted(values))
+    one = values[key]
+    found = [first]
+    for size in (2, 3):
+        values[key] = size * one
+        found.append(gap())
+    rise = found[1] - found[0]
+    values[key] = one
+    if rise != 0 and found[2] - found[1] == rise and one * (1 - first / rise) > 0:
+        values[key] = one * (1 - first / rise)
 
 
 def _holds(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Fraction], lookup: Any) -> bool:
@@ -141,44 +222,62 @@ def _with_claim(line: str, own: Mapping[str, str]) -> str:
     return f"{name}: {own.get(sentence, sentence)} by {rule}"
 
 
-def _made(theorem: Theorem, what: str, **change: Any) -> Iterator[NearMiss]:
+def _made(theorem: Theorem, change: _Change) -> Iterator[NearMiss]:
+    def make(fields: Mapping[str, Any]) -> Theorem:
+        return replace(theorem, proof="", added=(), **fields)
+
     try:
-        yield NearMiss(what, replace(theorem, proof="", **change))
+        yield NearMiss(change.what, make(change.fields), change.factor, _after(change.scaled, make))
     except (FedtheoryError, Unreadable):  # it cannot be said
         return
 
 
-def _of_sentence(sentence: Sentence) -> Iterator[tuple[str, str]]:
-    for what, tree in list_changed_formulas(sentence.left):
-        yield what, str(replace(sentence, left=tree))
-    for what, tree in list_changed_formulas(sentence.right):
-        yield what, str(replace(sentence, right=tree))
+def _of_sentence(
+    sentence: Sentence,
+) -> Iterator[tuple[str, Sentence, Callable[[Fraction], Sentence] | None, Fraction | None]]:
+    """What is changed, the sentence with the change, and where a number has a factor, the same with another one and this one."""
+    for side in ("left", "right"):
+        put = partial(_with_side, sentence, side)
+        for formula in list_changed_formulas(getattr(sentence, side)):
+            yield formula.what, put(formula.tree), _after(formula.scaled, put), formula.factor
     if sentence.sign == "<=":
-        yield "less for at most", str(replace(sentence, sign="<"))
-        yield "equal for at most", str(replace(sentence, sign="=="))
+        yield "less for at most", replace(sentence, sign="<"), None, None
+        yield "equal for at most", replace(sentence, sign="=="), None, None
     if sentence.exists is not None:
         e = sentence.exists
         for low, high in (
             (f"{show_tree(e.low)} + 1", show_tree(e.high)),
             (show_tree(e.low), f"{show_tree(e.high)} - 1"),
         ):
-            yield "range", str(replace(sentence, exists=replace(e, low=read(low), high=read(high))))
+            yield "range", replace(sentence, exists=replace(e, low=read(low), high=read(high))), None, None
 
 
-def list_changed_formulas(tree: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """A formula with one number, sign, exponent, term or factor changed, and what that is, for every place."""
+def _with_side(sentence: Sentence, side: str, tree: ast.expr) -> Sentence:
+    return replace(sentence, left=tree) if side == "left" else replace(sentence, right=tree)
+
+
+def list_changed_formulas(tree: ast.expr) -> Iterator[ChangedFormula]:
+    """A formula with one number, sign, exponent, term or factor changed, and what that is, for every place; rounds are one more or less."""
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Subscript) for part in ast.walk(node.slice)}
     for k, node in enumerate(ast.walk(tree)):
-        if isinstance(node, ast.expr):
+        if id(node) in inside:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value:
+            put = partial(_put_factor, tree, k, node)
+            for factor in FACTORS:
+                yield ChangedFormula("number", put(factor), put, factor)
+            yield ChangedFormula("number", _put(tree, k, read(f"{ast.unparse(node)} + 1")))
+        elif isinstance(node, ast.expr):
             for what, new in _of_node(node):
-                yield what, _put(tree, k, new)
+                yield ChangedFormula(what, _put(tree, k, new))
+
+
+def _put_factor(tree: ast.expr, place: int, number: ast.Constant, factor: Fraction) -> ast.expr:
+    return _put(tree, place, read(f"({ast.unparse(number)})*({factor})"))
 
 
 def _of_node(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     match node:
-        case ast.Constant(value=int() | float() as number) if number:
-            for factor in ("2", "1/2", "101/100", "99/100"):
-                yield "number", read(f"({number})*({factor})")
-            yield "number", read(f"{number} + 1")
         case ast.Constant():
             yield "number", read("1")
         case ast.BinOp(left=left, op=sign, right=right):
@@ -197,7 +296,7 @@ def _of_node(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                 yield "exponent", left
                 yield "exponent", ast.BinOp(left, ast.Pow(), ast.BinOp(right, ast.Add(), ast.Constant(1)))
         case ast.Subscript(value=value, slice=index):
-            for step in ("+1", "-1"):
+            for step in ("+1", "-1") if show_tree(index) != "0" else ("+1",):
                 yield "round", ast.Subscript(value, read(f"({show_tree(index)}){step}"), ast.Load())
         case ast.Call(func=ast.Name(id="max" | "min"), args=args):
             for part in args:

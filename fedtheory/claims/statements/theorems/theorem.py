@@ -65,7 +65,7 @@ class Theorem:
     assumed : hypotheses of the states by name, in words
     rests : theorems by name, about the same states and quantities, whose claims are premises of lines: NAME, or NAME_1, NAME_2 of several
     units : in which units it is, or that the paper misprints it (`fedtheory.claims.statements.unit_reading`)
-    added : names of hypotheses, or pieces of the region, that the paper does not print
+    added : names of hypotheses, pieces of the region such as ``"nu < L"``, or fields of played states, that the paper does not print
     name : str
 
     Raises
@@ -125,6 +125,7 @@ class Theorem:
         if self.proof:
             self._require_script()
             self._require_useful()
+        self._require_added()
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -211,6 +212,25 @@ class Theorem:
             raise InvalidInput(
                 f"the parameter {idle[0]!r} decides nothing: claim, quantities and method do not speak of it"
             )
+
+    def _require_added(self) -> None:
+        """What is said to be added is there; fields of played states are looked for where these are played."""
+        pieces = [
+            end
+            for p in self.parameters.parameters
+            for end in (
+                f"{p.low} {'<=' if p.low_closed else '<'} {p.name}",
+                f"{p.name} {'<=' if p.high_closed else '<'} {p.high}",
+            )
+        ]
+        fields = getattr(self.states, "names", frozenset()) is None
+        unknown = [name for name in self.added if name not in {*self.given, *self.assumed, *pieces}]
+        for name in unknown:
+            if not (fields and name.isidentifier()):
+                raise InvalidInput(
+                    f"{name!r} is said to be added, and is no hypothesis and no piece of the region {self.region!r}; there are "
+                    f"{', '.join([*self.given, *self.assumed, *pieces])}"
+                )
 
     def skeleton(self) -> dict[str, Any]:
         """The term without derivations, classes and draws."""

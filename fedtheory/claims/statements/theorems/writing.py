@@ -1,109 +1,150 @@
 r"""A theorem in words and as a formula, made of the theorem: nobody writes them a second time.
 
-Formulas are LaTeX as `fedtheory.tools.typesetting` reads it: ``\text{gap}_{N} \le \frac{L D_{0}}{2 N}``.
+Lines have formulas among words (`fedtheory.claims.statements.formula_texts`): of them come the sentence of a terminal and of pages, and paragraphs of
+an explanation. Formulas are LaTeX as `fedtheory.tools.typesetting` reads it: ``\text{gap}_{N} \le \frac{L D_{0}}{2 N}``.
 """
 
 from __future__ import annotations
 
 import ast
-import re
+import copy
+from collections.abc import Iterator
 
-from fedtheory.claims.statements.theorems.quantities import read_quantity
-from fedtheory.claims.statements.theorems.states import MethodStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.proofs.checker.formulas import Sentence, exact, indexed, quantity_of, read
-from fedtheory.proofs.regions.region import Region
-
-GREEK = frozenset(
-    [
-        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lam", "lambda", "mu"),
-        *("nu", "xi", "rho", "sigma", "tau", "phi", "psi", "omega"),
-    ]
+from fedtheory.claims.statements.formula_texts import (
+    WordLine,
+    draw_signs,
+    join_pieces,
+    latex,
+    latex_name,
+    latex_sentence,
+    of_round,
+    with_index,
+    write_line,
+    write_region,
 )
-_SIGNS = {"<=": r"\le", "<": "<", "==": "=", "->": r"\to"}
-_RELATIONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: r"\le", ast.Gt: ">", ast.GtE: r"\ge", ast.Eq: "="}
+from fedtheory.claims.statements.theorems.quantities import names_of_quantity, read_quantity
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
+from fedtheory.claims.statements.theorems.telling import PutTrees, ToldStates, is_about, list_stated, tell_states
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.formulas import Sentence, names, read
+
+#: what stands beside a hypothesis of the theorem's own
+ADDED = " (added: the paper does not print it)"
 
 
 def describe_theorem(theorem: Theorem) -> str:
-    """The theorem in one sentence: for whom, what, under which hypotheses."""
-    said = " and ".join(write_claim(sentence) for sentence in theorem.sentences)
-    told = [said, *_legend(theorem)]
-    given = [f"{text} ({name})" for name, text in theorem.given.items()]
-    if given:
-        told.append(f"given {', '.join(given)}")
-    return "; ".join([*told, *_scope(theorem)]) + "."
+    """The theorem in one sentence: what, under which hypotheses, of which method over which class, for whom."""
+    claims = join_pieces([(sentence,) for sentence in theorem.sentences], " and ")
+    return f"{write_line(join_pieces([claims, *_quantities(theorem), *_formulas(theorem), *_scope(theorem)], '; '))}."
 
 
 def write_scope(theorem: Theorem) -> list[str]:
-    """What the theorem assumes: parameters, rounds, method and class, hypotheses by name."""
-    found = [f"parameters: {theorem.region}"] if theorem.region else []
-    states = theorem.states
-    if isinstance(states, MethodStates):
-        found += [f"method: {states.named_method}", f"functions: {states.functions}"]
-    mark = dict.fromkeys(theorem.added, " (added: the paper does not print it)")
-    found += [f"given {name}: {text}{mark.get(name, '')}" for name, text in theorem.given.items()]
-    found += [f"assumed, {name}: {text}{mark.get(name, '')}" for name, text in theorem.assumed.items()]
-    return found + [
-        f"added: {piece}" for piece in theorem.added if piece not in theorem.given and piece not in theorem.assumed
-    ]
+    """What the theorem assumes, as its author states it: parameters, sequences, a listed method and its class, hypotheses by name."""
+    found = [f"parameters: {write_region(theorem.parameters)}"] if theorem.region else []
+    found += [f"sequence: {write_line(line)}" for line in _sequences(theorem)]
+    if isinstance(theorem.states, MethodStates):
+        found += [f"method: {theorem.states.named_method}", f"functions: {theorem.states.functions}"]
+    found += [write_line(line) for line in _given(theorem)]
+    found += list_words(theorem)
+    named = {*theorem.given, *theorem.assumed}
+    return found + [f"added: {piece}" for piece in theorem.added if piece not in named and not piece.isidentifier()]
+
+
+def list_words(theorem: Theorem) -> list[str]:
+    """Hypotheses on states in the author's words."""
+    return [f"assumed, {name}: {text}{_mark(theorem, name)}" for name, text in theorem.assumed.items()]
+
+
+def list_played_scope(theorem: Theorem) -> list[str]:
+    """What a theorem about states that a function plays assumes of them: classes, and hypotheses by name, as formulas and in the author's words."""
+    told = tell_once(theorem)
+    if told is None:
+        return []
+    functions = [f"functions: {write_line(line)}" for line in told.functions]
+    return [*functions, *map(write_line, _assumed(theorem, told))]
+
+
+def list_scope(theorem: Theorem) -> list[WordLine]:
+    """Sequences, method and class, and hypotheses on states; parameters and what is given by name are told elsewhere."""
+    found: list[WordLine] = [("for any numbers with ", *line) for line in _sequences(theorem)]
+    told = tell_once(theorem)
+    if isinstance(theorem.states, MethodStates):
+        found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
+    if told is not None:
+        found += [*told.functions, *_assumed(theorem, told)]
+    fields = {name for name in theorem.added if name.isidentifier() and name not in theorem.given}
+    marked = [name for name in theorem.added if name not in theorem.assumed and name not in fields]
+    return found + [(f"{'given ' if name in theorem.given else ''}{name}{ADDED}",) for name in marked]
+
+
+def _given(theorem: Theorem) -> Iterator[WordLine]:
+    for name, sentence in theorem.hypotheses.items():
+        yield (f"given {name}: ", sentence, _mark(theorem, name))
+
+
+def _assumed(theorem: Theorem, told: ToldStates) -> Iterator[WordLine]:
+    """Hypotheses as they were played; several of one name, such as one of each round, have its words."""
+    for name, line in told.assumed:
+        own = next((word for word in theorem.assumed if name == word or name.startswith(f"{word} ")), "")
+        words = f" ({theorem.assumed[own]})" if own else ""
+        yield (f"assumed, {name}: ", *line, words, _mark(theorem, own))
+
+
+def _mark(theorem: Theorem, name: str) -> str:
+    return ADDED if name in theorem.added else ""
+
+
+def list_states(theorem: Theorem) -> list[WordLine]:
+    """What is so of any state of a function that plays them, what a round makes of it, and what the first state has."""
+    told = tell_once(theorem)
+    if told is None:
+        return []
+    added = {line: (*line, ADDED) for line in list_added(theorem)}
+    states = [added.get(line, line) for line in told.states]
+    return [*told.methods.values(), *states, *(("at first: ", *line) for line in told.begins)]
+
+
+def list_added(theorem: Theorem) -> list[WordLine]:
+    """What is so of fields of the state that are said to be added.
+
+    Raises
+    ------
+    InvalidInput
+        The states have no such field.
+    """
+    told = tell_once(theorem)
+    found: list[WordLine] = []
+    for name in theorem.added if told is not None else ():
+        if not name.isidentifier() or name in theorem.given or name in theorem.assumed:
+            continue
+        own = [line for line in told.states if is_about(line, name)]  # type: ignore[union-attr]
+        if not own:
+            raise InvalidInput(f"{name!r} is said to be added, and nothing is told of such a field of the states")
+        found += own
+    return found
+
+
+def tell_once(theorem: Theorem) -> ToldStates | None:
+    """The states as they are played, written out; None of other states. What was told is kept with the theorem."""
+    if not isinstance(theorem.states, PlayedStates):
+        return None
+    if "told" not in vars(theorem):
+        object.__setattr__(theorem, "told", tell_states(theorem))
+    found: ToldStates = vars(theorem)["told"]
+    return found
 
 
 def write_claim(sentence: Sentence) -> str:
-    """A claim as plain text, with rounds as in a paper: ``gap_N <= L dist2_0/(2 N)``."""
-    return str(sentence).replace("**", "^").replace(" * ", " ").replace(" / ", "/").replace("==", "=")
+    """A claim as plain text: ``gap[N] <= L dist2[0]/(2 N)``."""
+    return write_line((sentence,))
 
 
 def write_latex(theorem: Theorem) -> str:
-    """All claims as one formula, then what its quantities and names stand for."""
+    """All claims as one formula, then what their quantities and names stand for."""
     claims = [latex_sentence(sentence) for sentence in theorem.sentences]
-    used = {quantity_of(n) for s in theorem.sentences for side in s.sides for n in indexed(side)}
-    legend = [
-        f"{latex_name(name)}_{{t}} = {latex_quantity(text)}"
-        for name, text in theorem.quantities.items()
-        if name in used
-    ]
-    spoken = {n for s in theorem.sentences for n in s.names}
-    legend += [f"{latex_name(name)} = {latex(read(text))}" for name, text in theorem.where.items() if name in spoken]
+    legend = [latex(tree) for tree in (*_quantities(theorem), *_formulas(theorem))]
     return ", \\quad ".join([*claims, *legend])
-
-
-def latex_sentence(sentence: Sentence) -> str:
-    """A sentence as a formula."""
-    before = ""
-    if sentence.exists is not None:
-        low, high = latex(sentence.exists.low), latex(sentence.exists.high)
-        before = f"\\text{{there is }} {sentence.exists.variable} \\in \\{{{low}, ..., {high}\\}}: \\quad ".replace(
-            "\\{", "["
-        ).replace("\\}", "]")
-    along = f" \\quad ({sentence.to_infinity} \\in {sentence.along})" if sentence.along else ""
-    return f"{before}{latex(sentence.left)} {_SIGNS[sentence.sign]} {latex(sentence.right)}{along}"
-
-
-def latex(tree: ast.expr, level: int = 0) -> str:
-    """A formula of a sentence, or of a quantity of a state; ``level``: how tightly what stands around it binds."""
-    match tree:
-        case ast.Constant():
-            value = exact(tree)
-            return str(value) if value.denominator == 1 else str(tree.value)
-        case ast.Name(id=name):
-            return latex_name(name)
-        case ast.UnaryOp(operand=inner):
-            return _bracket(f"-{latex(inner, 2)}", 1, level)
-        case ast.Subscript(value=ast.Name(id=name), slice=index):
-            shown = latex_name(name)
-            return (
-                f"{shown[:-1]},{latex(index)}}}"
-                if shown.endswith("}") and "_{" in shown
-                else f"{shown}_{{{latex(index)}}}"
-            )
-        case ast.Compare(left=left, ops=signs, comparators=others):
-            rest = "".join(f" {_RELATIONS[type(sign)]} {latex(part)}" for sign, part in zip(signs, others, strict=True))
-            return f"{latex(left)}{rest}"
-        case ast.BinOp(op=sign):
-            return _operation(tree, sign, level)
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return _call(name, args, level)
-    return ast.unparse(tree)
 
 
 def latex_quantity(text: str) -> str:
@@ -111,101 +152,76 @@ def latex_quantity(text: str) -> str:
     return latex(read_quantity(text))
 
 
-def latex_region(region: Region) -> str:
-    """Parameters and their ranges."""
-    pieces = []
-    for p in region.parameters:
-        name, low = latex_name(p.name), latex(read(str(p.low)))
-        high = "" if p.high is None else latex(read(str(p.high)))
-        if p.integer or p.whole:
-            pieces.append(f"{name} \\in [{low}, ..., {high}]" if high else f"{name} \\ge {low}")
-            continue
-        above = f" {chr(92) + 'le' if p.high_closed else '<'} {high}" if high else ""
-        pieces.append(f"{low} {chr(92) + 'le' if p.low_closed else '<'} {name}{above}")
-    return ", \\quad ".join(pieces)
+def latex_of_round(name: str) -> str:
+    """A quantity of round t."""
+    return with_index(latex_name(name), "t")
 
 
-def _operation(tree: ast.BinOp, sign: ast.operator, level: int) -> str:
-    """A sum, difference, product, quotient or power."""
-    left, right = tree.left, tree.right
-    if isinstance(sign, ast.Div):
-        return f"\\frac{{{latex(left)}}}{{{latex(right)}}}"
-    if isinstance(sign, ast.Pow):
-        base = latex(left, 5)
-        bare = not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Div | ast.Pow)) and base[-2:] not in (
-            "^*",
-            "^2",
-        )
-        return f"{base if bare else f'({base})'}^{{{latex(right)}}}"
-    if isinstance(sign, ast.Mult):
-        first, second = latex(left, 2), latex(right, 2)
-        digits = second[:1].isdigit() or (first[-1:].isdigit() and re.match(r"\\frac\{\d", second))
-        dot = " \\cdot " if digits else " "
-        return _bracket(f"{first}{dot}{second}", 2, level)
-    after = 2 if isinstance(sign, ast.Sub) or isinstance(right, ast.UnaryOp) else 1
-    return _bracket(f"{latex(left, 1)} {'+' if isinstance(sign, ast.Add) else '-'} {latex(right, after)}", 1, level)
+def _quantities(theorem: Theorem) -> Iterator[ast.expr]:
+    """What quantities are, as equations in fields of the state of their round."""
+    told, stated = tell_once(theorem), list_stated(theorem)
+    if told is not None:
+        lines = [*told.quantities.values(), *told.states]
+        for tree in (tree for line in lines for tree in line if isinstance(tree, ast.Compare)):
+            match tree.left:
+                case ast.Subscript(value=ast.Name(id=name)) if name in stated:
+                    yield tree
+        return
+    letter = ast.Name(next(iter(theorem.rounds), "t"), ast.Load())
+    known = {*theorem.all_parameters.names, *theorem.where, "x_star", "f", "f_i"}
+    for name in stated:
+        text = theorem.quantities[name]
+        fields = {field: of_round(field, letter) for field in names_of_quantity(text) - known}
+        right = PutTrees(fields).visit(copy.deepcopy(read_quantity(text)))
+        yield ast.Compare(ast.Subscript(ast.Name(name, ast.Load()), letter, ast.Load()), [ast.Eq()], [right])
 
 
-def _call(name: str, args: list[ast.expr], level: int) -> str:
-    match name, args:
-        case "sum", [body, ast.Name(id=variable), low, high]:
-            return _bracket(f"\\sum_{{{variable}={latex(low)}}}^{{{latex(high)}}} {latex(body, 2)}", 2, level)
-        case "sqrt", [inner]:
-            return f"\\sqrt{{{latex(inner)}}}"
-        case "norm2", [u]:
-            return f"\\|{latex(u)}\\|^2"
-        case "dot", [u, v]:
-            return f"\\langle {latex(u)}, {latex(v)} \\rangle"
-        case "mean" | "bar", [inner]:
-            return _bracket(f"\\frac{{1}}{{n}} \\sum_{{i}} {latex(inner, 2)}", 2, level)
-        case "grad", [ast.Name(id=f), u]:
-            return f"\\nabla {latex_name(f)}({latex(u)})"
-        case "abs", [inner]:
-            return f"|{latex(inner)}|"
-    shown = f"\\{name}" if name in ("max", "min", "exp", "log") else latex_name(name)
-    return f"{shown}({', '.join(latex(part) for part in args)})"
+def _formulas(theorem: Theorem) -> Iterator[ast.expr]:
+    """What names stand for, of which claims, hypotheses, quantities or other names speak."""
+    sentences = (*theorem.sentences, *theorem.hypotheses.values())
+    spoken = frozenset[str]().union(*(said.names for said in sentences))
+    spoken |= frozenset[str]().union(*(names_of_quantity(theorem.quantities[name]) for name in list_stated(theorem)))
+    read_texts = {name: read(text) for name, text in theorem.where.items()}
+    for name in reversed(read_texts):
+        spoken |= names(read_texts[name]) if name in spoken else frozenset()
+    for name, tree in read_texts.items():
+        if name in spoken:
+            yield ast.Compare(ast.Name(name, ast.Load()), [ast.Eq()], [draw_signs(tree)])
 
 
-def _bracket(text: str, own: int, level: int) -> str:
-    return f"({text})" if own < level else text
-
-
-def latex_name(name: str) -> str:
-    """x_star is x^*, h_i and g1_i have indices, bar_x and tilde_x carry an accent, words of several letters are text."""
-    accent, _, inner = name.partition("_")
-    if accent in ("bar", "tilde", "hat") and inner:
-        base, below, more = latex_name(inner).partition("_{")
-        return f"\\{accent}{{{base}}}{below}{more}"
-    if name.endswith("_star"):
-        return f"{latex_name(name.removesuffix('_star'))}^*"
-    head, *rest = name.split("_")
-    letters = head.rstrip("0123456789")
-    if len(letters) == 1 or letters in GREEK:
-        shown = f"\\{'lambda' if letters == 'lam' else letters}" if letters in GREEK else letters
-        rest.insert(0, head[len(letters) :])
-    else:  # the digits of a word are part of it
-        shown = f"\\text{{{head}}}"
-    index = [part for part in rest if part]
-    return f"{shown}_{{{','.join(index)}}}" if index else shown
-
-
-def _legend(theorem: Theorem) -> list[str]:
-    spoken = {n for s in theorem.sentences for n in s.names} | set(theorem.where)
-    return [f"{name} = {text}" for name, text in theorem.quantities.items()] + [
-        f"{name} = {text}" for name, text in theorem.where.items() if name in spoken
-    ]
-
-
-def _scope(theorem: Theorem) -> list[str]:
+def _scope(theorem: Theorem) -> Iterator[WordLine]:
+    """Hypotheses, method and class, and for whom."""
+    yield from _given(theorem)
+    told = tell_once(theorem)
+    if told is not None:
+        yield from _assumed(theorem, told)
+        rounds = [f"rounds of {name}" for name in told.methods] or ["rounds of no listed method"]
+        yield from ((f"{text}, written out below",) for text in rounds)
+        yield from told.functions
+    elif isinstance(theorem.states, MethodStates):
+        yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
     rounds = sorted({n for s in theorem.sentences for n in s.names} & theorem.rounds.keys())
-    found = [f"for all {', '.join(f'{n} >= {theorem.rounds[n]}' for n in rounds)}"] if rounds else []
+    if rounds:
+        yield (f"for all {', '.join(f'{n} >= {theorem.rounds[n]}' for n in rounds)}",)
     sets = sorted({s.along for s in (*theorem.sentences, *theorem.hypotheses.values()) if s.along})
-    found += [f"{name} any infinite set of rounds" for name in sets]
-    found += [f"{theorem.region}"] if theorem.region else []
-    if isinstance(theorem.states, MethodStates):
-        found.append(
-            f"{theorem.states.named_method}, functions {theorem.states.functions}, every number of clients and dimension"
-        )
-    elif theorem.states is not None:
-        found.append("every dimension")
-    return found
+    yield from ((f"{name} any infinite set of rounds",) for name in sets)
+    yield from _sequences(theorem)
+    if theorem.region:
+        yield (write_region(theorem.parameters),)
+    named = {*theorem.given, *theorem.assumed}
+    yield from ((f"{piece}{ADDED}",) for piece in theorem.added if piece not in named and not piece.isidentifier())
+    yield from ((*line, ADDED) for line in list_added(theorem))
+    if theorem.states is not None:
+        yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
+
+
+def _sequences(theorem: Theorem) -> Iterator[WordLine]:
+    """Numbers of a sequence with the range of each: ``s[n] >= 5``."""
+    letter = next(iter(theorem.rounds), "t")
+    for name, text in theorem.sequences.items():
+        low, _, high = text.partition("..")
+        own = ast.Subscript(ast.Name(name, ast.Load()), ast.Name(letter, ast.Load()), ast.Load())
+        if high:
+            yield (ast.Compare(read(low), [ast.LtE(), ast.LtE()], [own, read(high)]),)
+        else:
+            yield (ast.Compare(own, [ast.GtE()], [read(low)]),)
