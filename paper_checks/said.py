@@ -144,9 +144,7 @@ def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
 def is_of_the_family(run: StoredRun) -> bool:
     """One curvature, exact solves, and all draws of P clients."""
     given: Any = run.problem
-    return (
-        isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and run.clients is not None
-    )
+    return isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and run.clients is not None
 
 
 def has_equal_clients(run: StoredRun) -> bool:
@@ -207,7 +205,9 @@ def distance_in_the_range(run: StoredRun, rounds: int = 8) -> tuple[Any, Any]:
 def is_in_the_range(run: StoredRun) -> bool:
     """Quadratics, rho the square of a fraction, nu < L <= nu/rho."""
     rho, nu = run.method.rho, run.method.nu  # type: ignore[attr-defined]
-    plain = isinstance(run.problem, Quadratic) and isinstance(rho, Fraction) and 0 < rho < 1 and root_of(rho) is not None
+    plain = (
+        isinstance(run.problem, Quadratic) and isinstance(rho, Fraction) and 0 < rho < 1 and root_of(rho) is not None
+    )
     return plain and nu < smoothness(run) <= nu / rho
 
 
@@ -364,7 +364,9 @@ def stored_runs() -> Iterator[StoredRun]:
     centres = np.array([Fraction(b) for b in ONE_OF_TWO["centres"]], dtype=object)
     pair = quadratics([Fraction(ONE_OF_TWO["L"])] * len(centres), centres)
     drawn = all_draws(len(centres), int(ONE_OF_TWO["P"]))
-    yield StoredRun("AFEDPD-T1", AFedPD(Fraction(ONE_OF_TWO["rho"])), pair, column([ONE_OF_TWO["start"]]), clients=drawn)
+    yield StoredRun(
+        "AFEDPD-T1", AFedPD(Fraction(ONE_OF_TWO["rho"])), pair, column([ONE_OF_TWO["start"]]), clients=drawn
+    )
 
 
 def list_replayed(claims: Mapping[str, Claim]) -> tuple[list[StoredRun], dict[str, str]]:

@@ -125,7 +125,11 @@ def on_the_line(run: StoredRun) -> OnTheLine | None:
     if given is not None and any(list(who.index) != active for who in given):  # type: ignore[union-attr]
         return None
     method: Any = run.method
-    plain = isinstance(method.local, GradientSteps) and isinstance(method.server, GradientSteps) and method.server.steps == 1
+    plain = (
+        isinstance(method.local, GradientSteps)
+        and isinstance(method.server, GradientSteps)
+        and method.server.steps == 1
+    )
     if not plain or callable(method.q):
         return None
     who = None if given is None else Clients(clients.n, np.array(active))
@@ -149,7 +153,11 @@ def is_theirs(run: StoredRun) -> bool:
 
 def _steps_of_four(of: OnTheLine) -> bool:
     n = of.numbers
-    return bool(value(f"({STEP_4.split('<=')[0]})", n) <= 1 and n["eta_c"] == 2 * n["eta_s"] / n["K"] and 0 < n["eta_s"] * n["L"] <= 1)
+    return bool(
+        value(f"({STEP_4.split('<=')[0]})", n) <= 1
+        and n["eta_c"] == 2 * n["eta_s"] / n["K"]
+        and 0 < n["eta_s"] * n["L"] <= 1
+    )
 
 
 def theorem_four(run: StoredRun) -> tuple[Any, Any] | None:
@@ -172,7 +180,9 @@ def theorem_five(run: StoredRun) -> tuple[Any, Any] | None:
         return None
     n = of.numbers
     n["etabar"] = n["eta_c"] * n["K"] * n["mu"] / 2
-    steps = 0 < n["eta_s"] <= 1 / n["L"] and n["etabar"] == n["eta_s"] * n["L"] and n["eta_c"] <= 1 / (8 * n["L"] * n["K"])
+    steps = (
+        0 < n["eta_s"] <= 1 / n["L"] and n["etabar"] == n["eta_s"] * n["L"] and n["eta_c"] <= 1 / (8 * n["L"] * n["K"])
+    )
     assert STEP_5 == "0 < eta_s <= 2/(L + mu)", "the condition that is looked at here"
     if not steps:
         return None
@@ -237,7 +247,9 @@ SAYINGS: dict[str, Saying] = {
 }
 
 
-def make_run(claim: str, problem: Any, q: Any, eta_c: Any, eta_s: Any, steps: int, start: Any, active: Any) -> StoredRun:
+def make_run(
+    claim: str, problem: Any, q: Any, eta_c: Any, eta_s: Any, steps: int, start: Any, active: Any
+) -> StoredRun:
     """SAFARI with these steps, and these clients for ever."""
     method = Safari(q, GradientSteps(steps, eta_c), GradientSteps(1, eta_s))
     who = Clients(problem.n, np.array(active))
@@ -248,7 +260,9 @@ def stored_runs() -> Iterator[StoredRun]:
     """The instances of Theorems 4 and 5, whose claims know their moments in closed form."""
     four, five = ({name: Fraction(text) for name, text in given.items()} for given in (FOUR, FIVE))
     eta_s = four["eta_s"]
-    yield make_run("SAFARI-T4", one_sided_pair(Fraction(1), Fraction(1)), four["q"], 2 * eta_s, eta_s, 1, four["x0"], [0])
+    yield make_run(
+        "SAFARI-T4", one_sided_pair(Fraction(1), Fraction(1)), four["q"], 2 * eta_s, eta_s, 1, four["x0"], [0]
+    )
     lam, h = five["lam"], five["etabar"]
     pair = one_sided_pair(Fraction(1), lam)
     yield make_run("SAFARI-T5", pair, five["q"], 2 * h / lam, h / lam, 1, five["x0"], [0])

@@ -119,7 +119,8 @@ class Contradiction:
 @dataclass(frozen=True)
 class Looked:
     """What was found: contradictions, which pairs of a claim and a run were tried, what could not be for an assumption without a meaning, and pairs of
-    one method that decide nothing, with the reason."""
+    one method that decide nothing, with the reason.
+    """
 
     contradictions: tuple[Contradiction, ...]
     tried: tuple[tuple[str, str], ...]

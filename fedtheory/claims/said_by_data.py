@@ -95,7 +95,9 @@ def say_inequality(statement: Inequality) -> Saying:
             states = run.play(statement.rounds)[statement.first_round :]
             for before, after in itertools.pairwise(states):
                 given = statement.quantities(run.problem, before, after, point)
-                names = {name: _number(getattr(given, name)) for name in statement.comparison.names if hasattr(given, name)}
+                names = {
+                    name: _number(getattr(given, name)) for name in statement.comparison.names if hasattr(given, name)
+                }
                 left, right = (
                     term.at({**point, **statement.exact_constants, **names}) for term in statement.comparison.terms
                 )
@@ -280,4 +282,3 @@ def _rounds_of(theorem: Theorem, least: int) -> Iterator[dict[str, int]]:
     names = sorted(theorem.rounds)
     for later in itertools.product(range(_ROUNDS), repeat=len(names)):
         yield {name: max(theorem.rounds[name], least) + k for name, k in zip(names, later, strict=True)}
-

@@ -161,7 +161,9 @@ FIXED_RULES |= {
     "local gradients one step ahead": _along(
         lambda step, c: step.sub.f.grad(step.x - step.lr * step.direction) + step.added
     ),
-    "the local penalty multiplied by its length": _along(lambda step, c: step.direction + (_away(step) - 1) * _pull(step)),
+    "the local penalty multiplied by its length": _along(
+        lambda step, c: step.direction + (_away(step) - 1) * _pull(step)
+    ),
     "the local penalty multiplied by its squared length": _along(
         lambda step, c: step.direction + (_away(step) ** 2 - 1) * _pull(step)
     ),

@@ -194,4 +194,6 @@ def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> Non
         The checker refuses it.
     """
     check(data)
-    write_fact("derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters", data=data)
+    write_fact(
+        "derivation", f"{what}, by multipliers and pivots that are rational functions of the parameters", data=data
+    )

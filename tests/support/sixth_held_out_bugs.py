@@ -257,7 +257,9 @@ PLANTED = (
     Planted("fedprox", "rho over m", PenaltySharedOut, r"divided by m"),
     Planted("fedprox", "the fourth power", FourthPower, r"fourth|power|squared length"),
     Planted("scaffold", "controls move in even rounds", ControlsInEvenRounds, r"every second round"),
-    Planted("scaffold", "the control from the last start", ControlFromTheLastStart, r"state\.x of the (round|variables)"),
+    Planted(
+        "scaffold", "the control from the last start", ControlFromTheLastStart, r"state\.x of the (round|variables)"
+    ),
     Planted("feddyn", "the old dual in even rounds", OldDualInEvenRounds, r"state\.lam.*second round"),
     Planted("fedadmm", "the last client's dual", DualOfTheLastClient, r"last client"),
     Planted("fedpd", "the mean of old copies", AveragesTheCopies, r"state\.x0_i"),

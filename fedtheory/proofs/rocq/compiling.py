@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.folders import CORE, RocqTheorem, write_core, write_in_one_file

@@ -23,7 +23,6 @@ from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, substit
 from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import ONE, Real, apply, identifier, name, real, total
 
-
 #: the variable of a sum, and how far it is from the sum's first round
 BOUND = ("_", "natural_")
 

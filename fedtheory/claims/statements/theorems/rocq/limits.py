@@ -160,15 +160,11 @@ class Tending:
         self, text: Real, value: Real, word: str, j: str, first: int, facts: Sequence[str], still: Sequence[str]
     ) -> str:
         """A proof for a formula that is the same from a round on; ``still``: facts that speak of no round."""
-        posed, known = (
-            " ".join(found).replace(". pose", "; pose").rstrip(".") or "idtac" for found in (facts, still)
-        )
+        posed, known = (" ".join(found).replace(". pose", "; pose").rstrip(".") or "idtac" for found in (facts, still))
         functions = f"(fun {word} : nat => {self.text}) (fun {word} : nat => {text})"
         each = f"ltac:(intros {word} {word}_least; {posed}; normal; field; nonzero)"
         exact = f"ltac:({known}; normal; field; nonzero)"
-        return (
-            f"(tends_in_equal {j} {functions} ({self.value}) ({value}) {first}\n      {each} {exact} {self.proof})"
-        )
+        return f"(tends_in_equal {j} {functions} ({self.value}) ({value}) {first}\n      {each} {exact} {self.proof})"
 
 
 def vanishes(script: LimitWriter, rest: Quotient, t: str, j: str, first: int) -> str:
@@ -223,7 +219,9 @@ def _inverse_of(script: LimitWriter, polynomial: AtomPolynomial, t: str, j: str)
     exact = f"ltac:(pose proof {strict}; replace ({found.value}) with {own} by ring; lra)"
     function = f"(fun {word} : nat => {found.text})"
     return degree, Tending(
-        f"/ ({found.text})", f"/ ({found.value})", f"(tends_in_over {j} {function} ({found.value}) {exact} {found.proof})"
+        f"/ ({found.text})",
+        f"/ ({found.value})",
+        f"(tends_in_over {j} {function} ({found.value}) {exact} {found.proof})",
     )
 
 
@@ -282,13 +280,17 @@ def write_squeeze(script: LimitWriter, line: ProofLine, goal: Sentence, text: st
     premises = [checker.premise(line, goal, piece, {}) for piece in (below, above)]
     under, over = x - a - checker.gap(premises[0]), checker.gap(premises[1]) - (a - x)
     word, j, first = identifier(t), along(goal), checker.signature.rounds[t]
-    opened = f"intros {word} {word}_least. pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low."
+    opened = (
+        f"intros {word} {word}_least. pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low."
+    )
     lines = ["" if goal.along else "apply tends_all."]
     ends = " ".join(f"(fun {word} : nat => {formulas.quotient(rest)})" for rest in (under, over))
     lines.append(f"apply (squeeze_in {j} _ {ends} {formulas.read(goal.right).text(9)} {first}).")
     for name, premise, rest in ((below, premises[0], under), (above, premises[1], over)):
         fact = script.premise(goal, name, {})
-        fact = f"(Req_le _ _ {fact})" if premise.sign == "==" else f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
+        fact = (
+            f"(Req_le _ _ {fact})" if premise.sign == "==" else f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
+        )
         facts = " ".join(script.divisors(rest, checker.gap(premise)))
         formulas.roots.clear()
         for q in (x, a, rest, checker.gap(premise)):  # their roots are noted
@@ -298,7 +300,9 @@ def write_squeeze(script: LimitWriter, line: ProofLine, goal: Sentence, text: st
             f"  {script.finish()} }}",
         ]
     for rest in (under, over):
-        lines.append(f"{{ exact {tends_to(script, rest, at_limits(line, rest, limits), t, known, limits, j, first)}. }}")
+        lines.append(
+            f"{{ exact {tends_to(script, rest, at_limits(line, rest, limits), t, known, limits, j, first)}. }}"
+        )
     return "\n  ".join(lines).strip()
 
 
@@ -315,13 +319,21 @@ def write_series(script: LimitWriter, line: ProofLine, goal: Sentence, text: str
     word, last, first = identifier(t), identifier(end), int(show_tree(tree.args[2]))
     spare = checker.value(goal.left) - checker.gap(premises[0])
     low = script.premise(goal, sign, {})
-    low = f"(Req_le _ _ {low})" if premises[0].sign == "==" else f"(Rlt_le _ _ {low})" if premises[0].sign == "<" else low
+    low = (
+        f"(Req_le _ _ {low})" if premises[0].sign == "==" else f"(Rlt_le _ _ {low})" if premises[0].sign == "<" else low
+    )
     begin = max(first, checker.signature.rounds[t], checker.signature.rounds[end])
     at = [f"{last} ltac:(lia)" if name == end else "" for name in script.rounds(checker.known[bound.partition("(")[0]])]
     if "" in at or "(" in bound:
         raise NotAvailable(f"{line.name}: a bound of a sum that speaks of other rounds is not written for Rocq")
     most = f"({script.lemma(bound)}{''.join(f' {k}' for k in at)})"
-    most = f"(Req_le _ _ {most})" if premises[1].sign == "==" else f"(Rlt_le _ _ {most})" if premises[1].sign == "<" else most
+    most = (
+        f"(Req_le _ _ {most})"
+        if premises[1].sign == "=="
+        else f"(Rlt_le _ _ {most})"
+        if premises[1].sign == "<"
+        else most
+    )
     shown, over = formulas.quotient(checker.value(goal.left)), formulas.quotient(rest / factor).text(9)
     facts = " ".join(script.divisors(rest, factor, rest / factor))
     lines = [

@@ -177,9 +177,7 @@ class PlayedForRocq:
 
     def open(self) -> list[str]:
         """Quantities by their names."""
-        return [
-            f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}." for word in self.term.quantities
-        ]
+        return [f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}." for word in self.term.quantities]
 
     def unfold(self, opened: str) -> str:
         """They are the same."""

@@ -37,7 +37,9 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
     inside = _at_most(script, "(-1)", x_shown, base, strict=True)
     at = [
         _at_most(script, *pair, end)
-        for pair, end in zip({"above": [("1", s_shown)], "negative": [(s_shown, "0")]}.get(lemma, [("0", s_shown), (s_shown, "1")]), ends)
+        for pair, end in zip(
+            {"above": [("1", s_shown)], "negative": [(s_shown, "0")]}.get(lemma, [("0", s_shown), (s_shown, "1")]), ends
+        )
     ]
     within = at[0] if len(at) == 1 else f"(conj {at[0]} {at[1]})"
     return _from_powers(
@@ -64,9 +66,7 @@ def write_exponential(script: LimitWriter, goal: Sentence, text: str) -> str:
     )
 
 
-def write_power(
-    script: LimitWriter, line: ProofLine, goal: Sentence, text: str, more: Mapping[str, Sentence]
-) -> str:
+def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str, more: Mapping[str, Sentence]) -> str:
     """``power NAME, s``."""
     checker = script.checker
     name, exponent = split_pieces(text)
@@ -107,7 +107,9 @@ def _at_most(script: LimitWriter, low: str, high: str, gap: Quotient, *, strict:
     word, sign = ("combine_less", "<") if strict else ("combine", "<=")
     facts = _posed(script, gap)
     rest, proof = script.formulas.quotient(gap).text(9), script.signs.prove(gap, strict=strict)
-    return f"({word} 1 {low} {high} 0 {rest} Rlt_0_1 nothing {proof} ltac:({facts}field; nonzero) : {low} {sign} {high})"
+    return (
+        f"({word} 1 {low} {high} 0 {rest} Rlt_0_1 nothing {proof} ltac:({facts}field; nonzero) : {low} {sign} {high})"
+    )
 
 
 def same_power(script: LimitWriter, base_shown: str, s_shown: str, base: Quotient, s: Quotient, where: str = "") -> str:

@@ -22,7 +22,7 @@ from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute
 from fedtheory.proofs.checker.rules import _PART, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
 from fedtheory.proofs.checker.terms import Checker, ProofLine
-from fedtheory.proofs.rocq.expressions import ONE, identifier
+from fedtheory.proofs.rocq.expressions import identifier
 from fedtheory.proofs.rocq.settings import NumberRange
 
 _Premises = Mapping[str, Sentence]
@@ -235,7 +235,9 @@ class Script:
                 spoken = {a for other, inner in insides.values() if other != name for a in inner.atoms}
                 facts += self._solve_root(shown, name, q, spoken, names)
         rules = f" [{' '.join(names)}]" if names else ""
-        return "\n  ".join([*facts, f"normal; {''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."])
+        return "\n  ".join(
+            [*facts, f"normal; {''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."]
+        )
 
     def _clear_root(self, shown: str, name: str, q: Quotient) -> list[str]:
         """``field`` takes no equation with divisors: the equation of a root, times what it divides by."""
@@ -244,7 +246,11 @@ class Script:
         below = above / q
         left, right = self.formulas.quotient(below).text(9), self.formulas.quotient(above).text(69)
         said = f"{left} * ({shown}) ^ 2 = {right}"
-        return [*self.divisors(q), f"assert ({name}_cleared : {said}) by (rewrite {name}; field; nonzero).", f"clear {name}."]
+        return [
+            *self.divisors(q),
+            f"assert ({name}_cleared : {said}) by (rewrite {name}; field; nonzero).",
+            f"clear {name}.",
+        ]
 
     def _solve_root(
         self, shown: str, name: str, q: Quotient, spoken: Collection[str], others: Sequence[str]

@@ -135,7 +135,9 @@ class WrittenTerm:
         for other in self.rests.values():
             for word, text in other.quantities.items():
                 if found.setdefault(word, text) != text:
-                    raise NotAvailable(f"{word}, which a theorem that it rests on calls {text}, is not written for Rocq")
+                    raise NotAvailable(
+                        f"{word}, which a theorem that it rests on calls {text}, is not written for Rocq"
+                    )
         return found
 
     def function_name(self, word: str) -> str:
@@ -149,7 +151,10 @@ class WrittenTerm:
     def _require_same(self, name: str, other: WrittenTerm) -> None:
         """The parameters that both have lie in the same ranges, so that facts about them have the same names and say the same."""
         own = {r.name: r for r in (*self.ranges, *self.auxiliary)}
-        if any(own.get(r.name) != r for r in (*other.ranges, *other.auxiliary)) or not other.fixed.items() <= self.fixed.items():
+        if (
+            any(own.get(r.name) != r for r in (*other.ranges, *other.auxiliary))
+            or not other.fixed.items() <= self.fixed.items()
+        ):
             raise NotAvailable(f"the theorem {name} that it rests on, on another region, is not written for Rocq")
 
     def _not_derived(self, line: ProofLine, goal: Sentence) -> str:
