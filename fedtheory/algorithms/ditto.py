@@ -9,8 +9,9 @@ from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import STEPPING, make_local_steps
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.core.arrays import Array, average, gather, is_exactly, scatter, spread
+from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import NotNegative
+from fedtheory.core.numbers import is_exactly
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key

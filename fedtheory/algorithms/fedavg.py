@@ -10,8 +10,9 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.local_work import BATCH, LR, LR_DECAY, SAM, STEPS, make_step_size
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, WRONG_ASCENT, Mistake, list_average_mistakes
 from fedtheory.algorithms.options import BuiltField
-from fedtheory.core.arrays import Array, average, is_exactly
+from fedtheory.core.arrays import Array, average
 from fedtheory.core.hyperparameters import NotNegative
+from fedtheory.core.numbers import is_exactly
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.core.arrays import is_exactly
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.numbers import is_exactly
 from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.sam import SamSteps
 from fedtheory.local.schedules import DecayedStep

@@ -54,7 +54,7 @@ class Alternatives:
 def judge_together(
     base: Base, changes: Sequence[RoundChange], judge: Callable[[Any, int], NDArray[Any]]
 ) -> tuple[list[tuple[RoundChange, Any]], list[RoundChange]]:
-    """Changes of the same places with what is found of their runs, and those that have to be run alone: all, where they cannot be run side by side."""
+    """Changes of the same places with what is found of their runs, and those to be run alone: all, where they cannot be run side by side."""
     many = Alternatives()
     base.names["alternatives"] = many
     edits = []

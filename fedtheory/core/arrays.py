@@ -110,11 +110,6 @@ def numbers_of(value: Any) -> NDArray[np.float64] | None:
         return None
 
 
-def is_exactly(value: Any, number: int) -> bool:
-    """Whether a hyper-parameter is this number, as a plain one or a fraction; arrays and symbols are not."""
-    return isinstance(value, int | float | Fraction) and value == number
-
-
 def like(values: Any, reference: Array) -> Array:
     """Move values to the library, device and (for floats) dtype of ``reference``; what is there already stays as it is."""
     if isinstance(reference, np.ndarray):

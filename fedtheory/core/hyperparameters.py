@@ -14,8 +14,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from fedtheory.core.arrays import Scalar, is_array, is_exactly, numbers_of, to_numpy
+from fedtheory.core.arrays import Scalar, is_array, numbers_of, to_numpy
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.numbers import is_exactly
 
 
 def momentum_in_range(owner: Any, name: str) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import is_exactly
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.numbers import is_exactly
 from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_words, subsets
 
 _FEW_STREAMS = (

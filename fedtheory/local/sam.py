@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fedtheory.core.arrays import Array, Scalar, is_exactly, namespace, squared_norm, take_step
+from fedtheory.core.arrays import Array, Scalar, namespace, squared_norm, take_step
 from fedtheory.core.hyperparameters import not_negative
+from fedtheory.core.numbers import is_exactly
 from fedtheory.core.problem import need
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points

@@ -108,8 +108,8 @@ def change_row(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChan
 def change_problem(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """All clients work on the objective of one of them."""
     if place.kind == "problem" and place.text in ("problem.take(clients)", "problem") and place.knows("clients"):
-        for which, words in ((-1, "last"), (0, "first")):
-            text = f"take_one(problem, clients, {which})"
+        for number, words in ((-1, "last"), (0, "first")):
+            text = f"take_one(problem, clients, {number})"
             yield put(place, text, f"all clients work on the objective of the {words} one")
     if place.kind == "problem" and reading.dimension > 1:
         for which, words in (("-1", "last"), ("0", "first")):

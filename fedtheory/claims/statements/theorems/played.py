@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates, States, StateTrace, outcomes_of
 from fedtheory.claims.statements.worlds import Concrete, ConcreteWorld, FunctionOf, array_of_vectors
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.crowds import MOST_CHOICES
 from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector
-from fedtheory.proofs.guard import MOST_CHOICES
 from fedtheory.proofs.parameters.refutations import Instance
 from fedtheory.proofs.potentials.invariants import outcomes_of_round, vectors_of
 from fedtheory.running.enumeration import enumerate_subsets

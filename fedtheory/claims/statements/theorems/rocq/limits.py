@@ -340,7 +340,8 @@ def write_series(script: LimitWriter, line: ProofLine, goal: Sentence, text: str
         f"apply (series_rule (fun {word} : nat => {shown}) {first} {begin} {over}).",
         f"{{ intros {word} {word}_least. refine (combine 1 _ _ _ {formulas.quotient(spare).text(9)} ltac:(lra) (weigh 1 _ _ ltac:(lra) {low})",
         f"  {script.signs.prove(spare)} _). normal; field; nonzero. }}",
-        f"{{ intros {last} {last}_least. {facts} refine (combine {formulas.quotient(factor).text(9)} _ _ _ 0 {script.signs.prove(factor, strict=True)}",
+        f"{{ intros {last} {last}_least. {facts}",
+        f"  refine (combine {formulas.quotient(factor).text(9)} _ _ _ 0 {script.signs.prove(factor, strict=True)}",
         f"  (weigh 1 _ _ ltac:(lra) {most}) nothing _). field; nonzero. }}",
         "lia.",
     ]

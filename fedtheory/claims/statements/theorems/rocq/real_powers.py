@@ -36,7 +36,9 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
     at = [
         _at_most(script, *pair, end)
         for pair, end in zip(
-            {"above": [("1", s_shown)], "negative": [(s_shown, "0")]}.get(lemma, [("0", s_shown), (s_shown, "1")]), ends
+            {"above": [("1", s_shown)], "negative": [(s_shown, "0")]}.get(lemma, [("0", s_shown), (s_shown, "1")]),
+            ends,
+            strict=True,
         )
     ]
     within = at[0] if len(at) == 1 else f"(conj {at[0]} {at[1]})"
