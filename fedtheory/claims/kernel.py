@@ -76,7 +76,7 @@ class OwnStatement:
 
 
 @dataclass(frozen=True)
-class Piece:
+class ProofPiece:
     """A derivation or certificate of a claim's part."""
 
     part: Evidence
@@ -131,7 +131,7 @@ def _kind(statement: Theorem | Lemma) -> str:
     return "theorem" if isinstance(statement, Theorem) else "lemma"
 
 
-def list_pieces(verdict: Verdict, written: Sequence[OwnStatement] = ()) -> list[Piece]:
+def list_pieces(verdict: Verdict, written: Sequence[OwnStatement] = ()) -> list[ProofPiece]:
     """Derivations and certificates of a verdict, each once, but those inside of statements that are written whole."""
     whole = frozenset[str]().union(*(own.pieces for own in written))
     parts = sorted(verdict.evidence, key=lambda part: part["role"] == "reading")
@@ -139,7 +139,7 @@ def list_pieces(verdict: Verdict, written: Sequence[OwnStatement] = ()) -> list[
     left = [found for key, found in reversed(known.items()) if key not in whole]
     word = name_folder(verdict.id)
     return [
-        Piece(part, data, word if len(left) == 1 else f"{word}_{k}", f"{verdict.id}: {verdict.statement}")
+        ProofPiece(part, data, word if len(left) == 1 else f"{word}_{k}", f"{verdict.id}: {verdict.statement}")
         for k, (part, data) in enumerate(left, 1)
     ]
 
@@ -295,7 +295,7 @@ def _ask_statements(owns: Sequence[OwnStatement]) -> list[_Asked]:
     return _check_all([own.write for own in owns])
 
 
-def _ask_pieces(pieces: Sequence[Piece]) -> list[_Asked]:
+def _ask_pieces(pieces: Sequence[ProofPiece]) -> list[_Asked]:
     """Write derivations or certificates, and let Rocq check them."""
     return _check_all([piece.write for piece in pieces])
 

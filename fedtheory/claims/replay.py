@@ -25,7 +25,7 @@ AGAINST = ("refuted", "repaired", *DISAGREE)
 #: whole numbers up to which an instance is replayed that the check does not show: it may be clients, rounds or steps
 MOST_COUNT = 1000
 #: bytes of a file
-MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000
 _READ_AS = {
     "printed": "as printed",
     "repaired": "in the corrected statement",
@@ -288,7 +288,7 @@ class _Fields(dict[str, Any]):
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the fields of a counterexample file, all of them checked."""
-    stored = read_json_file(path, "a counterexample file written by 'fedtheory check'", MOST_BYTES)
+    stored = read_json_file(path, "a counterexample file written by 'fedtheory check'", _MOST_BYTES)
     if not isinstance(stored, dict) or "claim" not in stored:
         raise InvalidInput(_malformed(path, "it names no claim"))
     if stored.get("format") != COUNTEREXAMPLE_FORMAT:

@@ -22,7 +22,7 @@ from fedtheory.conformance.adapters import play
 from fedtheory.conformance.case import TrialCase, list_shapes
 from fedtheory.conformance.examination import Examination
 from fedtheory.conformance.report import Cause
-from fedtheory.conformance.search import ChangeSearch, Found
+from fedtheory.conformance.search import ChangeSearch, FoundChange
 from fedtheory.conformance.trials import (
     Values,
     goes_through,
@@ -213,7 +213,7 @@ def _changes(comparison: Examination, ways: Sequence[Way]) -> ChangeSearch:
     return ChangeSearch(ways, texts, _other_way(comparison))
 
 
-def _as_causes(found: Sequence[Found]) -> tuple[Cause, ...]:
+def _as_causes(found: Sequence[FoundChange]) -> tuple[Cause, ...]:
     return tuple(Cause((one.words,), one.lines, ()) for one in found[:_TOLD])
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fedtheory.conformance.building import Base
 from fedtheory.conformance.changes.change import NUMBER, SIZE, Edit, RoundChange
-from fedtheory.conformance.ways import FAR, Way
+from fedtheory.conformance.ways import NOT_FAR, Way
 
 #: so many changes are tried in one batch of runs
 _RUNS = 200
@@ -72,7 +72,7 @@ def judge_together(
     return run, [change for k, change in enumerate(changes) if k in many.misshapen]
 
 
-def judge_changes(
+def judge_edits(
     base: Base, changes: Sequence[RoundChange], judge: Callable[[Any, int], NDArray[Any]]
 ) -> list[tuple[RoundChange, Any]]:
     """Changes without numbers that are to be found, with what is found of their runs; without those whose code fails.
@@ -106,7 +106,7 @@ def judge_changes(
 def find_changes(base: Base, way: Way, changes: Sequence[RoundChange]) -> list[RoundChange]:
     """Return the changes with which a method stays near the implementation's way, with their numbers where there are any to be found."""
     plain = [change for change in changes if not change.free]
-    near = judge_changes(base, plain, lambda method, runs: way.measure_or_fail(method, runs, beyond=FAR) <= FAR)
+    near = judge_edits(base, plain, lambda method, runs: way.measure_or_fail(method, runs, beyond=NOT_FAR) <= NOT_FAR)
     # a batch has the numbers of many in the place of one, which may round otherwise: each is run again by itself
     found = [change for change, is_near in near if is_near and way.follow(base.build(change))[0]]
     return found + [fitted for change in changes if change.free for fitted in with_their_number(base, way, change)]
@@ -142,7 +142,7 @@ def with_their_number(base: Base, way: Way, change: RoundChange) -> list[RoundCh
         low, high = numbers[max(best - 1, 0)], numbers[min(best + 1, len(numbers) - 1)]
         if closer < _CLOSER - 1:
             numbers = np.linspace(low, high, _AMONG)
-    if off[best] > FAR:
+    if off[best] > NOT_FAR:
         return []
     found = float(numbers[best])
     shortest = (0.0, *(float(f"{found:.{digits}g}") for digits in _DIGITS))

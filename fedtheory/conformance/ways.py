@@ -17,7 +17,7 @@ from fedtheory.core.arrays import to_numpy
 from fedtheory.core.states import arrays_of
 
 #: a change whose variables are further off than this share of their size is none
-FAR = 1e-3
+NOT_FAR = 1e-3
 #: what rounding may leave of a number, as a share of the largest
 _ROUND = 1e-9
 
@@ -34,7 +34,7 @@ class Way:
 
     def follow(self, method: Any, runs: int = 1) -> NDArray[np.bool_]:
         """Which runs of a method stay near the implementation's way, round by round; none where its code fails."""
-        return self.measure(method, runs, beyond=FAR) <= FAR
+        return self.measure(method, runs, beyond=NOT_FAR) <= NOT_FAR
 
     def measure(self, method: Any, runs: int = 1, beyond: float = np.inf) -> NDArray[np.float64]:
         """How far runs of a method go from the implementation's way; infinitely far where its code fails."""
@@ -78,7 +78,7 @@ class Way:
             reached = arrays_of(state)
             for name in self.names:
                 value = to_numpy(reached[name] if name in reached else getattr(state, name))
-                found = found + (self._distance(name, r + 1, value) <= FAR)
+                found = found + (self._distance(name, r + 1, value) <= NOT_FAR)
         return found
 
     def _distance(self, name: str, r: int, value: Any) -> Any:
@@ -86,7 +86,7 @@ class Way:
         if value.shape[-2:] != own.shape or value.ndim > 3:  # runs are one axis
             return np.inf
         with np.errstate(all="ignore"):
-            off = np.max(np.abs(value - own), axis=(-2, -1)) / (self._sizes[name][r] + _ROUND / FAR * self._largest)
+            off = np.max(np.abs(value - own), axis=(-2, -1)) / (self._sizes[name][r] + _ROUND / NOT_FAR * self._largest)
         return np.where(np.isnan(off), np.inf, off)
 
     @cached_property

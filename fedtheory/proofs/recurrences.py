@@ -31,7 +31,7 @@ from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.proofs.symbolic import agree, symbols
 
 #: largest state that is followed
-MOST_NUMBERS = 40
+_MOST_NUMBERS = 40
 #: digits of the denominators of fractions that are tried for a modulus
 DIGITS = 9
 
@@ -108,8 +108,8 @@ def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "
         A round is not affine, or there is no such field.
     """
     found = round_map(algorithm, problem, x0)
-    if found.layout.size > MOST_NUMBERS:
-        raise CannotTrace(f"the state has {found.layout.size} numbers; at most {MOST_NUMBERS} are followed exactly")
+    if found.layout.size > _MOST_NUMBERS:
+        raise CannotTrace(f"the state has {found.layout.size} numbers; at most {_MOST_NUMBERS} are followed exactly")
     where = found.layout.slices()
     if field not in where:
         raise InvalidInput(f"the state has no array {field!r}; its arrays are {', '.join(where)}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fedtheory.conformance.changes.change import NUMBER, Edit, RoundChange, enclose, name_of, put
 from fedtheory.conformance.changes.coins import list_coins
-from fedtheory.conformance.changes.updates import list_given
+from fedtheory.conformance.changes.updates import given_names
 from fedtheory.conformance.changes.variables import list_vectors
 from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
 
@@ -88,7 +88,7 @@ def put_new_sometimes(reading: RoundReading, place: PlaceInRound) -> Iterator[Ro
     """A variable that gets, under a condition, what another one is after the round."""
     if place.kind not in VECTORS:
         return
-    for own in list_given(reading, place):
+    for own in given_names(reading, place):
         for condition, when in list_conditions(reading, place):
             for name in reading.fields:
                 if name != own:

@@ -13,7 +13,7 @@ from fedtheory.conformance.reading import VECTORS, PlaceInRound, RoundReading
 
 def change_update(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """A variable that is not updated, that adds up, that is updated under the coin only, or with what it was taken off."""
-    for name in list_given(reading, place):
+    for name in given_names(reading, place):
         old, text = f"state.{name}", place.text
         if text == old:
             continue
@@ -47,7 +47,7 @@ def change_update(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundC
 
 def change_update_by_number(reading: RoundReading, place: PlaceInRound) -> Iterator[RoundChange]:
     """A variable that moves by a share of its own, or with momentum."""
-    for name in list_given(reading, place):
+    for name in given_names(reading, place):
         old, text = f"state.{name}", enclose(place.text)
         if text == old:
             continue
@@ -58,7 +58,7 @@ def change_update_by_number(reading: RoundReading, place: PlaceInRound) -> Itera
                 yield put(place, pushed, f"{name} moves with momentum {NUMBER}{words}")
 
 
-def list_given(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
+def given_names(reading: RoundReading, place: PlaceInRound) -> Iterator[str]:
     """The variables of the new state that an expression is given for."""
     around = place.parent
     if (

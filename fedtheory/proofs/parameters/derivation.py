@@ -165,7 +165,7 @@ def _store(
     }
 
 
-def find_kept(field: ParameterField, system: System) -> dict[str, Any] | None:
+def find_kept_derivation(field: ParameterField, system: System) -> dict[str, Any] | None:
     """A derivation of this system that was found before and that the checker accepts, or None."""
     stated = _stated(field, system)
     for data in read_kept(digest_of(stated)):

@@ -17,7 +17,13 @@ import numpy as np
 
 from fedtheory.core.errors import require
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.derivation import NotProved, find_kept, keep_derivation, multipliers_of, store
+from fedtheory.proofs.parameters.derivation import (
+    NotProved,
+    find_kept_derivation,
+    keep_derivation,
+    multipliers_of,
+    store,
+)
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
@@ -53,7 +59,7 @@ class Judgement:
 
 def judge_system(known: ParameterField, system: System, seconds: float = SECONDS) -> Judgement:
     """Prove or refute a system over the rational functions of its region."""
-    kept = find_kept(known, system)
+    kept = find_kept_derivation(known, system)
     if kept is not None:
         shown = show_multipliers(multipliers_of(known, system, kept))
         return Judgement("proved for all parameters", kept, shown, log={"kept": "a derivation"})

@@ -16,7 +16,7 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.judge import judge_system
 
 #: seconds for the search of a contradiction
-SECONDS = 5.0
+_SEARCH_SECONDS = 5.0
 
 
 def require_meaning(theorem: Theorem) -> None:
@@ -60,7 +60,7 @@ def find_contradiction(theorem: Theorem) -> str:
     return ""
 
 
-def find_contradiction_of_states(theorem: Theorem, seconds: float = SECONDS) -> str:
+def find_contradiction_of_states(theorem: Theorem, seconds: float = _SEARCH_SECONDS) -> str:
     """That what states assume contradicts itself, for all parameters, in words; "" where that was not derived."""
     if theorem.states is None or theorem.sequences:
         return ""

@@ -55,7 +55,7 @@ class _Rows:
         """Take an equation; False where it contradicts what is known."""
         left, right = self.reduce(left, right)
         if not left:
-            return is_zero(right)
+            return is_zero_vector(right)
         pivot = min(left)
         share = divide(1, left[pivot])
         own, value = {leaf: c * share for leaf, c in left.items()}, right * share
@@ -79,7 +79,7 @@ def _combine(left: Mapping[int, Any], other: Mapping[int, Any], factor: Any) -> 
     return {leaf: c for leaf, c in total.items() if c != 0}
 
 
-def is_zero(v: Vector) -> bool:
+def is_zero_vector(v: Vector) -> bool:
     """Whether all coefficients vanish."""
     return all(c == 0 for c in v.terms.values())
 
@@ -157,8 +157,8 @@ class _Match:
         if x is None:
             return False
         g = self._image(e.g)
-        there = [other for other in own.evaluations if is_zero(other.x - x)]
-        same = next((other for other in there if g is None or is_zero(other.g - g)), None)
+        there = [other for other in own.evaluations if is_zero_vector(other.x - x)]
+        same = next((other for other in there if g is None or is_zero_vector(other.g - g)), None)
         if same is None and g is None and f.L is not None:
             self.asked += 1
             self.reached.at(own, x, f"asked again {self.asked}")
@@ -175,7 +175,7 @@ class _Match:
         g = self._image(e.g)
         if g is None:
             return False
-        same = next((other for other in own.evaluations if is_zero(other.g - g)), None)
+        same = next((other for other in own.evaluations if is_zero_vector(other.g - g)), None)
         if same is None:
             raise CannotTrace(
                 f"it was not shown that {self.what} a point where {f.name} has the gradient that is taken"

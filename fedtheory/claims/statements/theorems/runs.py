@@ -39,15 +39,15 @@ from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
-Vectors = NDArray[Any]  # (rows, 1), of vectors of a world
+WorldVectors = NDArray[Any]  # (rows, 1), of vectors of a world
 
 
 @dataclass(frozen=True)
-class Quadratics:
+class WorldQuadratics:
     """f_k(x) = a_k ||x - c_k||^2/2 on vectors of a world; arrays ``(n, 1)``."""
 
     curvature: NDArray[Any]
-    centre: Vectors
+    centre: WorldVectors
     name = "given quadratics"
     d = 1
 
@@ -56,23 +56,23 @@ class Quadratics:
         """Number of clients."""
         return len(self.curvature)
 
-    def grad(self, x: Vectors) -> Vectors:
+    def grad(self, x: WorldVectors) -> WorldVectors:
         """Gradients."""
         return (x - self.centre) * self.curvature  # type: ignore[no-any-return]
 
-    def prox(self, v: Vectors, step: Any) -> Vectors:
+    def prox(self, v: WorldVectors, step: Any) -> WorldVectors:
         """argmin_x f_k(x) + ||x - v_k||^2/(2 step)."""
         return (v + self.centre * (step * self.curvature)) / (1 + step * self.curvature)  # type: ignore[no-any-return]
 
-    def conjugate_grad(self, y: Vectors) -> Vectors:
+    def conjugate_grad(self, y: WorldVectors) -> WorldVectors:
         """argmax_x <x, y_k> - f_k(x)."""
         return self.centre + y / self.curvature  # type: ignore[no-any-return]
 
-    def take(self, clients: Clients | None) -> Quadratics:
+    def take(self, clients: Clients | None) -> WorldQuadratics:
         """Restrict to the clients that take part."""
         if clients is None:
             return self
-        return Quadratics(take(self.curvature, clients.index), take(self.centre, clients.index))
+        return WorldQuadratics(take(self.curvature, clients.index), take(self.centre, clients.index))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _Run:
         zero = next(iter(vectors.values())) * 0
         centres = [_combination(text, vectors, numbers, zero) for text in self.centres]
         curvatures = [Expression.parse(text).at(numbers) for text in self.curvatures]
-        problem: Any = Quadratics(_column(curvatures), _column(centres))
+        problem: Any = WorldQuadratics(_column(curvatures), _column(centres))
         algorithm: Any = NamedMethod(self.method, self.options).over(numbers)
         state = algorithm.init(problem, _column([vectors["x_0"]]))
         if not self.started:
