@@ -22,7 +22,7 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Rows and conclusion (the last) as floats, every leaf, value and row in a unit that makes its largest coefficient one.
+    """Rows and conclusion (the last) as floats, every leaf and row in a unit that makes its largest coefficient in Gram matrices one, then every value.
 
     ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``numbers``, ``rows``: the units.
     """
@@ -54,16 +54,15 @@ class Balanced:
         matrices = [dense[k] for k in blocks]
         row_units = np.ones(len(forms))
         leaf_units = [np.ones(m.shape[1]) for m in matrices]
-        numbers = np.ones(system.values)
         for _ in range(4):
             for k, m in enumerate(matrices):
                 inside = np.abs(m * row_units[:, None, None] * np.outer(leaf_units[k], leaf_units[k]))
                 leaf_units[k] = leaf_units[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
-            numbers = 1 / _or_one(np.abs(values * row_units[:, None]).max(axis=0, initial=0.0))
             sizes_of_rows = [
                 np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaf_units, strict=True)
             ]
-            row_units = 1 / _or_one(np.max([np.abs(values * numbers).max(axis=1, initial=0.0), *sizes_of_rows], axis=0))
+            row_units = 1 / _or_one(np.max(sizes_of_rows or [np.ones(len(forms))], axis=0))
+        numbers = 1 / _or_one(np.abs(values * row_units[:, None]).max(axis=0, initial=0.0))
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
         return cls(blocks, tuple(scaled), values * row_units[:, None] * numbers, tuple(leaf_units), numbers, row_units)
 
