@@ -22,6 +22,7 @@ from fedtheory.claims import (
     Lemma,
     Limit,
     Rate,
+    Theorem,
     norm2,
 )
 from fedtheory.claims.checking import judge_claim
@@ -145,6 +146,10 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     ),
     "no weight": (lambda: Contraction("gd", "lr", potential={"x": "mu - mu"}, **FALLS), "got all of them zero"),
     "a lemma that asks for what it has not": (lambda: Lemma("l", "s", "0 < L", convex, {"c": 1}), "asks for 'mu'; there are .* L, c"),
+    "a value before the first": (
+        lambda: Theorem(region="", sequences={"t": "0"}, rounds={"n": 0}, claim="1 <= t[n-1]", proof=""),
+        r"t\[n - 1\] in '1 <= t\[n - 1\]' is before the first value, t\[0\], at n = 0",
+    ),
 }  # fmt: skip
 
 

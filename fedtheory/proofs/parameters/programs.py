@@ -22,7 +22,7 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Rows and conclusion (the last) as floats, every leaf and row in a unit that makes its largest coefficient in Gram matrices one, then every value.
+    """Rows and conclusion (the last) as floats, in units in which largest coefficients are one: of leaves and rows in Gram matrices, then of values.
 
     ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``numbers``, ``rows``: the units.
     """

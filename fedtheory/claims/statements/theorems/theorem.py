@@ -33,7 +33,8 @@ from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, States
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, substitute
+from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
+from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, show_tree, substitute
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.rules import RULES
 from fedtheory.proofs.checker.terms import TERM_FORMAT, ProofLine, join_lines
@@ -122,6 +123,8 @@ class Theorem:
         for name, least in self.rounds.items():
             if not isinstance(least, int) or least < 0:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
+        for sentence in (*self.sentences, *self.hypotheses.values()):
+            self._require_begun(sentence)
         if self.proof:
             self._require_script()
             self._require_useful()
@@ -177,6 +180,21 @@ class Theorem:
             if name not in self.quantities and name not in self.sequences:
                 there = ", ".join({**self.quantities, **self.sequences}) or "none"
                 raise InvalidInput(f"{name!r} in {str(sentence)!r} is no quantity; there are {there}")
+
+    def _require_begun(self, sentence: Sentence) -> None:
+        """No value is before the first one, X[0]."""
+        bound = {sentence.exists.variable} if sentence.exists else set[str]()
+        for side in sentence.sides:
+            bound |= {show_tree(n.args[1]) for n in ast.walk(side) if isinstance(n, ast.Call) and len(n.args) == 4}
+        for node in (n for side in sentence.sides for n in indexed(side)):
+            variables, first = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
+            if variables.keys() <= self.rounds.keys() - bound:
+                least = first + sum(count * self.rounds[name] for name, count in variables.items() if count > 0)
+                if least < 0:
+                    begins = ", ".join(f"{name} = {self.rounds[name]}" for name in variables) or "every round"
+                    raise InvalidInput(
+                        f"{show_tree(node)} in {str(sentence)!r} is before the first value, {quantity_of(node)}[0], at {begins}"
+                    )
 
     def _require_script(self) -> None:
         """Lines can be read, and their rules are some that there are."""
