@@ -18,8 +18,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 from fedtheory.tools.pictures import label_axes
 from paper_checks.dualfl.acceleration import KAPPAS, exponent, local_gradients, smooth
 from paper_checks.dualfl.heterogeneity import draw_gaps, gap_curves

@@ -19,8 +19,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 from fedtheory.measures.kl import implied_rate
 from fedtheory.measures.rates import fit_contraction, fit_exponent
 from fedtheory.tools.pictures import label_axes

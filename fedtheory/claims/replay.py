@@ -10,9 +10,9 @@ from decimal import Decimal, DecimalException
 from pathlib import Path
 from typing import Any, get_args
 
-from fedtheory.claims.checking import find_papers, load_claims
 from fedtheory.claims.claim import By, Claim, Counterexample, Part, Replay, Role, Status
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import find_papers, load_claims
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT, as_json_value
 from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe

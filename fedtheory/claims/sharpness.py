@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.claims.checking import Reference, load_claims, make_journal
+from fedtheory.claims.checking import make_journal
 from fedtheory.claims.claim import JudgedChange
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.errors import describe
 from fedtheory.tools.jobs import run_jobs
 from fedtheory.tools.journal import Journal

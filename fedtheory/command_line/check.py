@@ -31,9 +31,9 @@ from fedtheory.command_line.options import (
 from fedtheory.command_line.verdict_files import VerdictFiles, show_verdicts
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import JudgedChange
     from fedtheory.claims.context import Context
+    from fedtheory.claims.references import Reference
     from fedtheory.claims.verdict import Verdict
 
 
@@ -167,7 +167,7 @@ def check_command(
 
 
 def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
-    from fedtheory.claims.checking import load_claims, select
+    from fedtheory.claims.references import load_claims, select
     from fedtheory.core.errors import InvalidInput
 
     references = select(targets)
@@ -284,7 +284,7 @@ def selftest_command(
     against which there is nothing is slack of the statement, and told with its size; 1 where an instance refutes what a proof proves, or a claim
     could not be run.
     """
-    from fedtheory.claims.checking import select
+    from fedtheory.claims.references import select
 
     references = select(targets)
     forgotten = references if fresh and not dry_run else ()

@@ -17,8 +17,9 @@ from fedtheory.command_line.experiments import (
 from fedtheory.command_line.options import open_journal
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import FaultReport, Reference
     from fedtheory.claims.context import Context
+    from fedtheory.claims.faults import FaultReport
+    from fedtheory.claims.references import Reference
     from fedtheory.claims.sharpness import ChangedClaim
     from fedtheory.claims.verdict import Verdict
     from fedtheory.proofs.rocq.compiling import RocqAnswer
@@ -46,7 +47,7 @@ class FaultsSoFar:
 
     def add_to(self, verdicts: dict[str, Verdict]) -> None:
         """Put what became of its faults into each verdict; of an interrupted run only where there are reports."""
-        from fedtheory.claims.checking import add_faults
+        from fedtheory.claims.faults import add_faults
 
         for id, verdict in verdicts.items():
             own = [found for found in self.reports if found.id == id]
@@ -125,7 +126,7 @@ class CheckSession:
 
     def plant(self, references: Sequence[Reference], context: Context) -> FaultsSoFar:
         """Run the planted faults of claims; what they share is done already."""
-        from fedtheory.claims.checking import make_fault_journal, run_all_faults
+        from fedtheory.claims.faults import make_fault_journal, run_all_faults
 
         journal = make_fault_journal(references, context)
         open_journal(journal, self.fresh, len(references), "claims")
@@ -152,8 +153,8 @@ class CheckSession:
 
     def ask_rocq(self, verdicts: Sequence[Verdict], references: Sequence[Reference]) -> list[Verdict]:
         """The verdicts with what Rocq says of their proof objects, as it comes."""
-        from fedtheory.claims.checking import load_claims
         from fedtheory.claims.kernel import ask_kernel
+        from fedtheory.claims.references import load_claims
 
         with follow_progress("theorems", 0, 0, self.log_file) as progress:
             answered = 0

@@ -16,10 +16,10 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.tools.terminal import TOLD_SECONDS, make_console, print_table, show_progress
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
     from fedtheory.claims.claim import Need
     from fedtheory.claims.context import Context
     from fedtheory.claims.estimates import Cost, Workload
+    from fedtheory.claims.references import Reference
     from fedtheory.claims.verdict import Verdict
     from fedtheory.tools.jobs import Outcome
 
@@ -128,7 +128,7 @@ def make_shared(
     references: Sequence[Reference], context: Context, workers: int | None, scheduler: str | None, log: Path | None
 ) -> None:
     """Do the work that these claims share, such as the runs of experiments, and say what could not be done."""
-    from fedtheory.claims.checking import make_needs
+    from fedtheory.claims.needs import make_needs
 
     needs = find_needs(references, context)
     if not needs:
@@ -144,7 +144,7 @@ def make_shared(
 
 def find_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:
     """Return the work that these claims share and that is to be done, and say how much that is."""
-    from fedtheory.claims.checking import list_needs
+    from fedtheory.claims.needs import list_needs
 
     needs = list_needs(references, context)
     if needs:
@@ -201,8 +201,8 @@ def _measure_memory(needs: list[Need], context: Context) -> tuple[int, int]:
 
 def tell_plan(references: Sequence[Reference], context: Context, workers: int | None) -> None:
     """Print the runs that these claims ask for: made, kept, refused, minutes, memory, disk."""
-    from fedtheory.claims.checking import load_claims
     from fedtheory.claims.estimates import count_fitting
+    from fedtheory.claims.references import load_claims
     from fedtheory.tools.jobs import run_jobs
 
     claims = [load_claims(reference.source)[reference.id] for reference in references]
@@ -252,8 +252,8 @@ def tell_plan(references: Sequence[Reference], context: Context, workers: int | 
 
 def _estimate(references: list[Reference], context: Context) -> tuple[list[Workload], int]:
     """Return the runs that claims ask for by kind, and the memory that is free on the GPU; of the host 0."""
-    from fedtheory.claims.checking import load_claims
     from fedtheory.claims.estimates import estimate
+    from fedtheory.claims.references import load_claims
     from fedtheory.tools.memory import find_free_gpu_bytes
 
     free = find_free_gpu_bytes(context.device) if context.device.startswith("cuda") else 0

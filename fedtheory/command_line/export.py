@@ -69,8 +69,9 @@ def judge_targets(
     targets: list[str], workers: int | None, budget: Any, seed: int, time_limit: float | None
 ) -> list[tuple[Verdict, Claim]]:
     """The verdicts of claims, with the claims."""
-    from fedtheory.claims.checking import load_claims, run_checks, select
+    from fedtheory.claims.checking import run_checks
     from fedtheory.claims.context import Context
+    from fedtheory.claims.references import load_claims, select
 
     found: dict[str, tuple[Verdict, Claim]] = {}
     chosen = select(targets)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _claims() -> list[dict[str, Any]]:
-    from fedtheory.claims.checking import find_papers, load_claims
+    from fedtheory.claims.references import find_papers, load_claims
 
     return [
         {"id": c.id, "paper": name, "kind": c.kind, "source": c.source, "statement": c.statement}

@@ -16,8 +16,8 @@ from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 from fedtheory.tools.untrusted import show_path
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import Reference
     from fedtheory.claims.context import Context
+    from fedtheory.claims.references import Reference
     from fedtheory.running.families import ProblemOption
     from fedtheory.tools.journal import Journal
 
@@ -148,8 +148,8 @@ def make_experiment_context(
 
     A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
     """
-    from fedtheory.claims.checking import find_store, forget_older_runs, forget_runs
     from fedtheory.claims.context import Context
+    from fedtheory.claims.needs import find_store, forget_older_runs, forget_runs
 
     results = asked["results"]
     if results is None:

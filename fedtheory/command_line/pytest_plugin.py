@@ -16,8 +16,9 @@ import pytest
 from fedtheory.claims.words import HOLDS
 
 if TYPE_CHECKING:
-    from fedtheory.claims.checking import FaultReport, Reference
     from fedtheory.claims.context import Context
+    from fedtheory.claims.faults import FaultReport
+    from fedtheory.claims.references import Reference
     from fedtheory.claims.verdict import Verdict
     from fedtheory.conformance.report import Conformance
 
@@ -83,7 +84,7 @@ class ClaimFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Make an item of every claim, and of every planted fault where these are asked for."""
-        from fedtheory.claims.checking import Reference, load_claims
+        from fedtheory.claims.references import Reference, load_claims
         from fedtheory.core.errors import FedtheoryError
 
         source = str(self.path.resolve())
@@ -189,7 +190,7 @@ class FaultItem(_Item):
 
     def judge(self) -> None:
         """Plant it."""
-        from fedtheory.claims.checking import run_faults
+        from fedtheory.claims.faults import run_faults
 
         if not self.kept:
             self.kept.update({report.fault: report for report in run_faults(self.reference, self.make_context())})

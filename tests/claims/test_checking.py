@@ -9,21 +9,13 @@ from pathlib import Path
 
 import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
+from claims_in_place import put_paper
 
-from fedtheory.claims import checking
-from fedtheory.claims.checking import (
-    FaultReport,
-    Reference,
-    add_faults,
-    check_one,
-    load_claims,
-    make_check_journal,
-    make_fault_journal,
-    run_all_faults,
-    run_checks,
-    select,
-)
+from fedtheory.claims import checking, faults
+from fedtheory.claims.checking import check_one, make_check_journal, run_checks
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import FaultReport, add_faults, make_fault_journal, run_all_faults
+from fedtheory.claims.references import Reference, load_claims, select
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import (
     as_json,
@@ -68,7 +60,7 @@ def test_a_file_gives_its_claims_in_order(good) -> None:
 
 
 def test_papers_and_claims_are_found_by_name(good, monkeypatch) -> None:
-    monkeypatch.setattr(checking, "find_papers", lambda: {"toy": good})
+    put_paper(monkeypatch, good)
     assert len(select(["toy"])) == len(select([])) == len(select(["TOY", "toy-rate"])) == 5
     assert select(["toy-rate"]) == [Reference(good, "TOY-RATE")]
     with pytest.raises(InvalidInput, match=r"unknown claim, paper or file 'toy-rat'; did you mean TOY-RATE"):
@@ -283,9 +275,10 @@ def test_a_job_that_never_answered_is_a_claim_that_was_not_run(good, monkeypatch
     """As when dask gives up on it: the verdict says so, its faults count as missed."""
     from fedtheory.tools.jobs import Outcome
 
-    monkeypatch.setattr(
-        checking, "run_jobs", lambda task, jobs, **_: (Outcome(key, None, "KilledWorker: lost", 0.0) for key in jobs)
-    )
+    for module in (checking, faults):
+        monkeypatch.setattr(
+            module, "run_jobs", lambda task, jobs, **_: (Outcome(key, None, "KilledWorker: lost", 0.0) for key in jobs)
+        )
     verdicts = list(run_checks(select([good]), Context(seed=2)))
     assert len(verdicts) == 5 and all(not v.ran and v.status == "inconclusive" and v.seed == 2 for v in verdicts)
     assert verdicts[0].statement == "Statement of TOY-RATE & <b>more</b>." and verdicts[0].error == "KilledWorker: lost"

@@ -8,17 +8,11 @@ from pathlib import Path
 import pytest
 from planted import judge, plant
 
-from fedtheory.claims.checking import (
-    Reference,
-    find_papers,
-    find_store,
-    list_needs,
-    load_claims,
-    make_needs,
-)
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings
+from fedtheory.claims.needs import find_store, list_needs, make_needs
+from fedtheory.claims.references import Reference, find_papers, load_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = {

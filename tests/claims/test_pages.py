@@ -9,10 +9,11 @@ import pytest
 from browser import ask_page
 from claim_files import GOOD, TROUBLED
 
-from fedtheory.claims.checking import run_checks, select
+from fedtheory.claims.checking import run_checks
 from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html, write_referee_pages
 from fedtheory.claims.referee import SECTIONS
+from fedtheory.claims.references import select
 from fedtheory.claims.words import VERDICT_WORDS
 
 LONG = "||grad f(x_t)||^2 <= " + " + ".join(f"(eta_{k} L)^{k}/(2 N_{k})" for k in range(40))

@@ -12,7 +12,7 @@ import pytest
 from claim_files import GOOD, TROUBLED
 from click.testing import CliRunner
 
-from fedtheory.claims.checking import run_checks, select
+from fedtheory.claims.checking import run_checks
 from fedtheory.claims.context import Context
 from fedtheory.claims.pages import write_referee_pages
 from fedtheory.claims.referee import (
@@ -27,6 +27,7 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
+from fedtheory.claims.references import select
 from fedtheory.command_line.main import main
 
 

@@ -9,21 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fedtheory.claims.checking import (
-    check_one,
-    find_store,
-    forget_older_runs,
-    forget_runs,
-    list_needs,
-    make_needs,
-    run_faults,
-    select,
-)
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Log, Training, repeat_run
+from fedtheory.claims.faults import run_faults
 from fedtheory.claims.identity import Identity
+from fedtheory.claims.needs import find_store, forget_older_runs, forget_runs, list_needs, make_needs
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
 from fedtheory.claims.pages import as_html
+from fedtheory.claims.references import select
 from fedtheory.claims.report import write_headline
 from fedtheory.core.errors import InvalidInput
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import click
 import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
+from claims_in_place import put_paper
 from click.testing import CliRunner
 
 import fedtheory
 from fedtheory.algorithms import ALGORITHMS
-from fedtheory.claims import checking
-from fedtheory.claims.checking import run_all_faults
+from fedtheory.claims import faults, needs, references
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import run_all_faults
 from fedtheory.command_line.experiments import make_shared
 from fedtheory.command_line.main import main
 from fedtheory.running.sweep import run_sweep
@@ -46,7 +47,7 @@ def call(tmp_path, monkeypatch):
     for name, text in (("good", GOOD), ("troubled", TROUBLED), ("interrupted", INTERRUPTED), ("echo", ECHO)):
         Path(f"{name}.py").write_text(text)
     importlib.import_module("fedtheory.claims.replay")  # it knows the installed papers, of which the toy is none
-    monkeypatch.setattr(checking, "find_papers", lambda: {"toy": str(tmp_path / "good.py")})
+    put_paper(monkeypatch, str(tmp_path / "good.py"))
 
     def invoke(*arguments, code=0):
         if arguments[0] in ("check", "selftest") and "--workers" not in arguments:
@@ -175,13 +176,13 @@ def test_an_interrupted_sweep_goes_on_where_it_was(call, monkeypatch) -> None:
 
 
 def test_an_interruption_among_shared_runs_says_how_far_they_are(monkeypatch) -> None:
-    def make(needs, *_, **__):
+    def make(*_, **__):
         yield Outcome("one", {}, "no data", 0.0)
         yield Outcome("two", {}, "no data", 0.0)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(checking, "list_needs", lambda references, context: {"one": (), "two": (), "three": ()})
-    monkeypatch.setattr(checking, "make_needs", make)
+    monkeypatch.setattr(needs, "list_needs", lambda references, context: {"one": (), "two": (), "three": ()})
+    monkeypatch.setattr(needs, "make_needs", make)
     command = click.Command("shared", callback=lambda: make_shared([], Context(), 1, None, None))
     result = CliRunner().invoke(command, [])
     assert result.exit_code == 130
@@ -318,7 +319,7 @@ def test_a_changed_file_is_checked_afresh(call) -> None:
     call("check", "interrupted.py", code=130)
     Path("interrupt").unlink()
     Path("interrupted.py").write_text(INTERRUPTED + "# changed\n")
-    checking.load_claims.cache_clear()
+    references.load_claims.cache_clear()
     assert "going on" not in call("check", "interrupted.py").stderr
 
 
@@ -425,11 +426,11 @@ def test_an_interrupted_check_goes_on_with_its_faults(call, monkeypatch) -> None
         raise KeyboardInterrupt
 
     command = ("check", "good.py", "--selftest")
-    monkeypatch.setattr(checking, "run_all_faults", interrupted)
+    monkeypatch.setattr(faults, "run_all_faults", interrupted)
     result = call(*command, "--json", "part.json", code=130)
     assert "interrupted after 5 of 5 claims, and planted faults of 1 of 5 claims; the same command" in result.stderr
     assert sum(bool(v["planted"]) for v in strict(Path("part.json").read_text())["verdicts"]) == 1
-    monkeypatch.setattr(checking, "run_all_faults", run_all_faults)
+    monkeypatch.setattr(faults, "run_all_faults", run_all_faults)
     result = call(*command, "--json", "whole.json")
     assert "4 of 5 claims are done" in result.stderr, "a claim with a proof is checked anew"
     assert "1 of 5 claims are done" in result.stderr

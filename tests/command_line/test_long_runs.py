@@ -17,10 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 from fedtheory.claims import estimates
-from fedtheory.claims.checking import find_store, list_needs, load_claims, run_checks, select
+from fedtheory.claims.checking import run_checks
 from fedtheory.claims.context import Context
 from fedtheory.claims.estimates import Cost, count_fitting, estimate, kind_of, measure_cost
 from fedtheory.claims.experiments import Training, list_trainings
+from fedtheory.claims.needs import find_store, list_needs
+from fedtheory.claims.references import load_claims, select
 from fedtheory.command_line import experiments
 from fedtheory.command_line.experiments import count_run_workers
 from fedtheory.command_line.main import main

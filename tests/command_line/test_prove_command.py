@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fedtheory.claims.checking import check_one, load_claims, select
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import load_claims, select
 from fedtheory.command_line.main import main
 
 STEP = ("gd", "--region", "0 < mu < L, 0 < lr < 2/L")

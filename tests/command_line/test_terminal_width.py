@@ -12,11 +12,13 @@ from typing import get_args
 import click
 import pytest
 from claim_files import GOOD, TROUBLED
+from claims_in_place import put_paper
 from click.testing import CliRunner
 
 from fedtheory.claims import checking
 from fedtheory.claims.claim import Status
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 from fedtheory.claims.report import tabulate_verdicts
 from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.command_line.later import GROUPS
@@ -32,7 +34,7 @@ def call(tmp_path, monkeypatch):
     Path("good.py").write_text(GOOD)
     Path("troubled.py").write_text(TROUBLED)
     importlib.import_module("fedtheory.claims.replay")
-    monkeypatch.setattr(checking, "find_papers", lambda: {"toy": str(tmp_path / "good.py")})
+    put_paper(monkeypatch, str(tmp_path / "good.py"))
 
     def invoke(columns, *arguments, code=0):
         result = CliRunner(env={"COLUMNS": str(columns)}).invoke(main, [str(a) for a in arguments])
@@ -96,7 +98,7 @@ def test_errors_are_not_cut(call) -> None:
 def test_all_words_fit_beside_the_longest_id(columns, monkeypatch, capsys) -> None:
     """The words for experiments in place of the paper's are the longest."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    (verdict,) = checking.run_checks([checking.Reference(str(write_claims()), "TOY-RATE")], Context())
+    (verdict,) = checking.run_checks([Reference(str(write_claims()), "TOY-RATE")], Context())
     named = [change(verdict, id="FEDPD-EXAMPLE-OF-22-CH", status=word, margin=-1.5e-10) for word in get_args(Status)]
     console = make_console()
     print_table(console, tabulate_verdicts(named, console.width))

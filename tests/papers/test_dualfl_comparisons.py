@@ -12,10 +12,11 @@ import pytest
 from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput

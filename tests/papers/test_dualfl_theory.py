@@ -11,8 +11,9 @@ from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import DualFL
 from fedtheory.claims import prove_lemma, replay
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.core.randomness import Key

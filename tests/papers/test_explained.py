@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from fedtheory.claims.checking import find_papers, load_claims, select
 from fedtheory.claims.claim import Told
 from fedtheory.claims.explain.document import NumberedStep
 from fedtheory.claims.explain.markdown import write_markdown
 from fedtheory.claims.explain.proofs import explain_proof, make_page
 from fedtheory.claims.explain.statements import find_statements
+from fedtheory.claims.references import find_papers, load_claims, select
 from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from tests.support.read_pages import adds_up, sections

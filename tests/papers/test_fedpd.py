@@ -10,10 +10,11 @@ import pytest
 from planted import judge, list_missed
 
 from fedtheory.claims import report
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide
 from fedtheory.proofs.certificates.lower_bounds import check_witness

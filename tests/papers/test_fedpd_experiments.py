@@ -13,10 +13,11 @@ import pytest
 from made_up_runs import made_up
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log, Repeated, Training, list_runs
 from fedtheory.claims.orderings import alike
+from fedtheory.claims.references import Reference
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps, VarianceReduced

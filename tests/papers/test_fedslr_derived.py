@@ -10,8 +10,9 @@ from planted import EXPECTED, judge, list_missed
 from fedtheory.algorithms import FedSLR, listed
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.regularisers import L1, NuclearNorm

@@ -12,9 +12,10 @@ import pytest
 from made_up_runs import made_up
 from planted import judge, list_missed
 
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.layers import Layer
 from paper_checks.fedslr import (
     closed_forms,

@@ -4,9 +4,9 @@ from typing import get_args
 
 import pytest
 
-from fedtheory.claims.checking import load_claims
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
+from fedtheory.claims.references import load_claims
 
 #: papers whose experiments follow a protocol
 PAPERS = (

@@ -10,9 +10,10 @@ import pytest
 from planted import EXPECTED, judge, list_missed
 
 from fedtheory.claims import Lemma, prove_lemma
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from paper_checks.afedpd import lemmas as afedpd

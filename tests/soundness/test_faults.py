@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from claims_in_place import put_claims
 from click.testing import CliRunner
 
-from fedtheory.claims import checking
-from fedtheory.claims.checking import Reference, run_faults
+from fedtheory.claims import weighing
 from fedtheory.claims.claim import Claim, Covered, Fault, Part
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import run_faults
 from fedtheory.claims.parts import holds, refute
+from fedtheory.claims.references import Reference
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import MissingExtra
 
@@ -20,7 +22,7 @@ def report(monkeypatch):
 
     def run(check, value=False, kind="bound", found=False, part="p", **more):
         claim = Claim("X-1", "toy", kind, "s", "s", check, (Fault("planted", part, {"value": value}, found),), **more)
-        monkeypatch.setattr(checking, "load_claims", lambda source: {claim.id: claim})
+        put_claims(monkeypatch, claim)
         (seen,) = run_faults(Reference("toy", claim.id), Context())
         return seen
 
@@ -108,7 +110,7 @@ def test_a_verdict_that_keeps_its_word_catches_nothing(report, monkeypatch) -> N
 
     assert report(check, 0.5, found=True).caught
     monkeypatch.setattr(
-        checking,
+        weighing,
         "decide",
         lambda kind, parts, *, clauses=(), analogue=False: "supported" if all(p.holds for p in parts) else "refuted",
     )

@@ -12,20 +12,15 @@ from claim_files import GOOD
 from click.testing import CliRunner
 
 from fedtheory.claims import experiments
-from fedtheory.claims.checking import (
-    load_claims,
-    make_check_journal,
-    make_fault_journal,
-    run_all_faults,
-    run_checks,
-    select,
-)
+from fedtheory.claims.checking import make_check_journal, run_checks
 from fedtheory.claims.claim import Claim, Covered, Fault
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
+from fedtheory.claims.faults import make_fault_journal, run_all_faults
 from fedtheory.claims.findings import gather_findings, restore_findings
 from fedtheory.claims.identity import FILE, Identity
 from fedtheory.claims.parts import at_most, proved
+from fedtheory.claims.references import load_claims, select
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.facts import compare

@@ -10,9 +10,10 @@ import pytest
 from claim_files import GOOD
 from click.testing import CliRunner
 
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Counterexample
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.command_line.main import main

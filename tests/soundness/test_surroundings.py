@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import fedtheory
-from fedtheory.claims.checking import load_claims
+from fedtheory.claims.references import load_claims
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools import loading

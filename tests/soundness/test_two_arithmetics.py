@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 from fedtheory.claims import Bound, Context, Divergence, Equivalence, Inequality, Limit, Part, Rate, Replay, state
-from fedtheory.claims.checking import find_papers, load_claims
 from fedtheory.claims.claim import Finding
+from fedtheory.claims.references import find_papers, load_claims
 from problems.quadratics import scalar_quadratics
 
 CASES = [(source, id) for source in find_papers().values() for id, c in load_claims(source).items() if c.replay]

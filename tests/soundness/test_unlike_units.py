@@ -27,7 +27,7 @@ from fedtheory.claims import (
     dot,
     norm2,
 )
-from fedtheory.claims.checking import find_papers
+from fedtheory.claims.references import find_papers
 from fedtheory.claims.statements.as_claims import find_of_statement
 from fedtheory.claims.statements.discovery import discover_contraction
 from fedtheory.claims.statements.named_methods import NamedMethod

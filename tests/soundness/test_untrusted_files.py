@@ -20,10 +20,11 @@ from claim_files import GOOD
 from click.testing import CliRunner
 
 from fedtheory import FedAvg, FunctionClass, GradientSteps
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, SHARED, Identity
+from fedtheory.claims.references import Reference
 from fedtheory.claims.report import as_json, read_json, write_counterexamples
 from fedtheory.claims.statements.lemma import prove_lemma
 from fedtheory.claims.statements.theorems.proving import prove_theorem

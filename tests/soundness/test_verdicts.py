@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy
+from claims_in_place import put_claims
 from evidence import a_proof, a_replay
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Claim, Counterexample, Covered, Fault, Part, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import (
@@ -30,6 +31,7 @@ from fedtheory.claims.parts import (
     vouch,
 )
 from fedtheory.claims.proof_objects import Proof
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.verdict import Verdict, decide
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.local.solvers import GradientSteps
@@ -269,10 +271,8 @@ def made_claim(check, **more) -> Claim:
 
 
 def verdict_of(monkeypatch, check, **more) -> Verdict:
-    from fedtheory.claims import checking
-
     claim = made_claim(check, **more)
-    monkeypatch.setattr(checking, "load_claims", lambda source: {claim.id: claim})
+    put_claims(monkeypatch, claim)
     return check_one(Reference("toy", claim.id), Context())
 
 

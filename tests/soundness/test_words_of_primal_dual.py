@@ -11,7 +11,7 @@ from planted import judge
 
 from fedtheory.algorithms import AFedPD, FedADMM
 from fedtheory.claims import proved
-from fedtheory.claims.checking import load_claims
+from fedtheory.claims.references import load_claims
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key, ScriptedKey
 from paper_checks.afedpd import drift, moments, partial_rounds, theorem_one, theorem_two

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from fedtheory.claims.checking import Reference, check_one
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference
 
 SAYS_IT_HOLDS = {"proved", "argued", "supported", "reproduced", "repaired"}
 

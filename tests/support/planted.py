@@ -13,9 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fedtheory.claims.checking import FaultReport, Reference, find_papers, judge_claim, load_claims, run_faults
+from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Finding, Part
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import FaultReport, run_faults
+from fedtheory.claims.references import Reference, find_papers, load_claims
 from fedtheory.claims.verdict import Verdict
 from fedtheory.tools.charts import draw_chart
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from claims_in_place import put_claims
 
 from fedtheory.claims import Bound, Contraction, Lemma, dot, norm2, state
-from fedtheory.claims.checking import Reference, check_one, judge_claim, run_faults
+from fedtheory.claims.checking import check_one, judge_claim
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import run_faults
+from fedtheory.claims.references import Reference
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.claims.statements.as_claims import is_derived
@@ -88,11 +91,8 @@ def test_true_statements_are_proved_for_all_parameters(name) -> None:
     ],
 )
 def test_false_statements_are_refuted_by_a_replayable_instance(name, tmp_path, monkeypatch) -> None:
-    from fedtheory.claims import checking, replay
-
     claim = state("S", "toy", "Theorem 1", "A statement.", FALSE[name])
-    monkeypatch.setattr(checking, "load_claims", lambda source: {"S": claim})
-    monkeypatch.setattr(replay, "load_claims", lambda source: {"S": claim})
+    put_claims(monkeypatch, claim)
     file = tmp_path / "claims.py"
     file.touch()
     found = check_one(Reference(str(file), "S"), Context())
@@ -111,12 +111,10 @@ def test_false_statements_are_refuted_by_a_replayable_instance(name, tmp_path, m
 
 @pytest.mark.slow
 def test_sharpness_is_asked_of_what_holds() -> None:
-    from fedtheory.claims import checking
-
     for statement, expected in ((TRUE["tight bound"], 1), (TRUE["lemma"], 1), (FALSE["another denominator"], 0)):
         claim = state("S", "toy", "Theorem 1", "A statement.", statement)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(checking, "load_claims", lambda source, claim=claim: {"S": claim})
+            put_claims(patch, claim)
             reports = run_faults(Reference("toy", "S"), Context())
         assert len(reports) == expected and all(r.caught for r in reports)
 
@@ -124,13 +122,11 @@ def test_sharpness_is_asked_of_what_holds() -> None:
 @pytest.mark.slow
 def test_a_loose_bound_misses_its_fault() -> None:
     """Twice the worst case and more: half of what is claimed passes, too, and selftest says so."""
-    from fedtheory.claims import checking
-
     claim = state(
         "S", "toy", "Theorem 1", "A statement.", Bound("gd", "lr = 1/L", claimed="3*L*R**2/(4*N + 2)", **SHORT)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checking, "load_claims", lambda source: {"S": claim})
+        put_claims(patch, claim)
         (report,) = run_faults(Reference("toy", "S"), Context())
     assert not report.caught
 

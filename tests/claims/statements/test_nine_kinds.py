@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import planted
 import pytest
+from claims_in_place import put_claims
 from guides import read_blocks
 
 from fedtheory.claims import Equivalence, Limit, Rate, state
-from fedtheory.claims.checking import Reference, check_one, load_claims
+from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.context import Context
+from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput
@@ -44,11 +46,10 @@ def page(tmp_path_factory) -> str:
 @pytest.fixture
 def judge(monkeypatch):
     """The verdict on a claim, and what its planted faults came to."""
-    from fedtheory.claims import checking
 
     def judged(claim: Claim):
-        for module in (checking, planted):
-            monkeypatch.setattr(module, "load_claims", lambda source: {claim.id: claim})
+        put_claims(monkeypatch, claim)
+        monkeypatch.setattr(planted, "load_claims", lambda source: {claim.id: claim})
         return planted.judge_anew("toy", claim.id), planted.plant("toy", claim.id)
 
     return judged
@@ -131,11 +132,8 @@ def test_the_authors_mistakes_are_planted_too(page, judge) -> None:
     ],
 )
 def test_refuted_instances_are_files_that_replay(page, monkeypatch, tmp_path, id, change) -> None:
-    from fedtheory.claims import checking, replay
-
     claim = state("X", "p", "s", "t", replace(claims_of(page, id), **change))
-    for module in (checking, replay):
-        monkeypatch.setattr(module, "load_claims", lambda source: {"X": claim})
+    put_claims(monkeypatch, claim)
     file = tmp_path / "claims.py"
     file.touch()
     found = check_one(Reference(str(file), "X"), Context())

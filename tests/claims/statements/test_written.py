@@ -10,8 +10,8 @@ import pytest
 
 from fedtheory.algorithms import DualFL, FedDyn
 from fedtheory.claims import norm2
-from fedtheory.claims.checking import find_papers, load_claims
 from fedtheory.claims.explain.statements import find_statements
+from fedtheory.claims.references import find_papers, load_claims
 from fedtheory.claims.statements.formula_texts import (
     draw_signs,
     latex,

@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 
 import pytest
+from claims_in_place import put_claims
 from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
-from fedtheory.claims import Theorem, checking, state
-from fedtheory.claims.checking import Reference, judge_claim, run_faults
+from fedtheory.claims import Theorem, state
+from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Reading
 from fedtheory.claims.context import Context
+from fedtheory.claims.faults import run_faults
+from fedtheory.claims.references import Reference
 from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems import as_parts
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
@@ -71,7 +74,7 @@ def test_mistakes_that_are_planted_in_a_proved_theorem_lose_it_the_word(
 ) -> None:
     monkeypatch.setattr(as_parts, "PLANTED", 6)
     claim = state("X-1", "a paper", "Theorem 1", "In words.", EXAMPLES[name])
-    monkeypatch.setattr(checking, "load_claims", lambda source: {"X-1": claim})
+    put_claims(monkeypatch, claim)
     reports = run_faults(Reference("x.py", "X-1"), Context())
     assert len(reports) == as_parts.PLANTED and [r.fault for r in reports if not r.caught] == []
 
@@ -81,7 +84,7 @@ def test_a_mistake_that_the_term_proves_is_missed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(as_parts, "PLANTED", 60)
     slack = replace(GRADIENT_DESCENT, claim="1*gap[N] <= 3*L*dist2[0]/(2*N)")
     claim = state("X-1", "a paper", "Theorem 1", "In words.", slack)
-    monkeypatch.setattr(checking, "load_claims", lambda source: {"X-1": claim})
+    put_claims(monkeypatch, claim)
     missed = [int(r.fault.split()[1]) - 1 for r in run_faults(Reference("x.py", "X-1"), Context()) if not r.caught]
     found = pick_stronger(slack, 60)
     assert "number: 1 * gap[N] <= 3 * (99 / 100) * L * dist2[0] / (2 * N)" in {

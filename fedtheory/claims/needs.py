@@ -1,0 +1,71 @@
+"""Work that several checks share, such as runs of experiments: what is asked for, what is done, and where it is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fedtheory.claims.claim import Need
+from fedtheory.claims.context import Context
+from fedtheory.claims.experiments import list_trainings
+from fedtheory.claims.identity import RefusedRun
+from fedtheory.claims.references import Reference, find_papers, load_claims
+from fedtheory.running.families import find_problem_modules
+from fedtheory.tools.jobs import Outcome, run_jobs
+from fedtheory.tools.journal import JOURNALS, hash_dependencies
+
+
+def find_store(folder: Path = JOURNALS) -> Path:
+    """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
+    return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
+
+
+def forget_older_runs(store: Path) -> None:
+    """Remove the runs of older code."""
+    for other in store.parent.glob("runs-*"):
+        if other.name != store.name:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def forget_runs(references: Sequence[Reference], context: Context) -> None:
+    """Remove the kept runs that these claims ask for, and no others."""
+    if context.results is None:
+        return
+    for reference in references:
+        for training in list_trainings(load_claims(reference.source)[reference.id], context):
+            shutil.rmtree(Path(context.results) / training.key, ignore_errors=True)
+
+
+def list_needs(references: Sequence[Reference], context: Context) -> dict[str, Need]:
+    """Work that these claims share and that is not done, by key; nor kept but refused, which the checks tell that read it."""
+    found = {need.key: need for reference in references for need in list_needs_of(reference, context)}
+    return {key: need for key, need in found.items() if is_to_be_done(need, context)}
+
+
+def list_needs_of(reference: Reference, context: Context) -> Sequence[Need]:
+    """Return the work that a claim's check reads."""
+    needs = load_claims(reference.source)[reference.id].needs
+    return () if needs is None else needs(context)
+
+
+def is_to_be_done(need: Need, context: Context) -> bool:
+    """Whether work is not kept; what is kept but refused is left as it is."""
+    with contextlib.suppress(RefusedRun):
+        return not need.is_done(context)
+    return False
+
+
+def make_needs(
+    needs: dict[str, Need], context: Context, workers: int = 1, *, scheduler: str | None = None
+) -> Iterator[Outcome]:
+    """Do the work that checks share, as `fedtheory.tools.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
+    yield from run_jobs(
+        make_need, {key: (need, context) for key, need in needs.items()}, workers=workers, scheduler=scheduler
+    )
+
+
+def make_need(need: Need, context: Context) -> None:
+    """Do a piece of work, as a worker does it."""
+    need.make(context)
