@@ -283,13 +283,20 @@ def _refute_at(
     if theorem.states is None:
         return _refute_numbers(theorem, claim, sentence, rounds, point)
     posed, gaps, rows = _on_symbols(theorem, sentence, rounds, point)
+    exact = posed.exact and not any(map(_has_floats, gaps))
     for side in (1, -1) if sentence.sign == "==" else (1,):
         system = _all_above_zero(posed.trace, [gap * side for gap in gaps])
         system = replace(system, hypotheses=(*system.hypotheses, *rows))
-        found = _instance(theorem, claim, system, rounds, point, exact=posed.exact)
+        found = _instance(theorem, claim, system, rounds, point, exact=exact)
         if found is not None:
             return found
     return None
+
+
+def _has_floats(gap: Any) -> bool:
+    """Whether a number of a gap is known to some digits only: a root that is no fraction."""
+    numbers = [*gap.gram.values(), *gap.values.values(), gap.constant] if isinstance(gap, Form) else [gap]
+    return any(isinstance(number, float) for number in numbers)
 
 
 def _on_symbols(
