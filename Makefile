@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected lint notebooks check-notebooks docs benchmarks gpu clean
+.PHONY: check test quick selftest expected proofs lint notebooks check-notebooks docs benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
@@ -38,6 +38,13 @@ expected: $(VENV)/ready  ## store today's verdicts as the expected ones
 	  found = json.load(sys.stdin)["verdicts"]; \
 	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]} | ({"repair": v["repair"]} if v["repair"] else {})) for v in found); \
 	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
+
+# found in an empty folder, so that nothing which was kept there is read
+proofs: $(VENV)/ready  ## find the derivations of the papers' theory anew, and keep them beside the ledgers
+	rm -rf report/proofs paper_checks/proofs
+	mkdir -p report/proofs
+	cd report/proofs && FEDTHEORY_PROOFS=none ../../$(BIN)/fedtheory check --theory --fresh $(ASKED)
+	mv report/proofs/.fedtheory/proofs paper_checks/proofs
 
 lint: $(VENV)/ready  ## ruff, mypy, and which room imports which
 	$(BIN)/ruff check .
