@@ -1,0 +1,68 @@
+"""Which rounds of listed methods a replay plays: an instance that is stored as plain numbers, seen as runs of methods on functions.
+
+A claim's replay knows what its instance means; nothing else does. While it measures, every call of a listed method's ``round`` is noted, and calls
+that go on from each other's states make a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fedtheory.algorithms import ALGORITHMS
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.core.states import arrays_of
+
+
+@dataclass(eq=False)
+class RecordedRun:
+    """Rounds of one method, one after the other: its problem, the states before the first and after each, who took part, and the keys."""
+
+    method: Algorithm
+    problem: Any
+    states: list[State]
+    clients: list[Any] = field(default_factory=list)
+    keys: list[Any] = field(default_factory=list)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it was played in fractions."""
+        return all(getattr(value.dtype, "kind", "f") == "O" for value in arrays_of(self.states[0]).values())
+
+
+@contextmanager
+def record_rounds() -> Iterator[list[RecordedRun]]:
+    """Note the rounds of listed methods that are played inside of the block."""
+    runs: list[RecordedRun] = []
+    plain = {kind: vars(kind)["round"] for kind in {entry.kind for entry in ALGORITHMS} if "round" in vars(kind)}
+
+    def watched(own: Any) -> Any:
+        def round(self: Any, problem: Any, state: Any, clients: Any, key: Any) -> Any:
+            after = own(self, problem, state, clients, key)
+            run = next((run for run in reversed(runs) if run.states[-1] is state and run.method == self), None)
+            if run is None:
+                run = RecordedRun(self, problem, [state])
+                runs.append(run)
+            run.states.append(after)
+            run.clients.append(clients)
+            run.keys.append(key)
+            return after
+
+        return round
+
+    for kind, own in plain.items():
+        kind.round = watched(own)  # type: ignore[method-assign]
+    try:
+        yield runs
+    finally:
+        for kind, own in plain.items():
+            kind.round = own  # type: ignore[method-assign]
+
+
+def record_replay(replay: Any, instance: Mapping[str, Any]) -> list[RecordedRun]:
+    """The runs that a replay of an instance plays in fractions; those of which another one is the beginning are left out."""
+    with record_rounds() as runs:
+        replay(dict(instance))
+    return [run for run in runs if run.exact]

@@ -1,0 +1,63 @@
+"""The counterexamples that the checks of all papers show, as they are stored in ``instances.json``: other claims are held against them (`said`).
+
+    python -m paper_checks.collected          # whether the file has what the checks show
+    python -m paper_checks.collected --write  # write it
+
+Every check is run, but for those of experiments, whose parts have no instances. `make expected` writes the file beside the words.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fedtheory.claims import Claim, Context, Part
+from fedtheory.claims.report import as_json_value
+
+FILE = Path(__file__).with_name("instances.json")
+FORMAT = 1
+
+
+def collect(claim: Claim) -> Iterator[dict[str, Any]]:
+    """The instances that a claim's check shows with the default seed and budget, each with its part and how that reads the statement."""
+    for finding in claim.run(Context()):
+        if isinstance(finding, Part) and finding.counterexample is not None:
+            instance = as_json_value(finding.counterexample.instance)
+            yield {"claim": claim.id, "part": finding.name, "role": finding.role, "instance": instance}
+
+
+def collect_all(claims: Iterator[Claim]) -> list[dict[str, Any]]:
+    """Those of all claims that are no experiments."""
+    return [found for claim in claims if claim.kind != "ordering" for found in collect(claim)]
+
+
+def read_instances() -> list[dict[str, Any]]:
+    """The stored instances."""
+    stored = json.loads(FILE.read_text())
+    assert stored["format"] == FORMAT
+    return stored["instances"]  # type: ignore[no-any-return]
+
+
+def write_instances(instances: list[dict[str, Any]]) -> None:
+    """Store instances, a line each."""
+    rows = ",\n".join("  " + json.dumps(found) for found in instances)
+    FILE.write_text(f'{{"format": {FORMAT}, "instances": [\n{rows}\n]}}\n')
+
+
+def main() -> None:
+    """Write the file, or say whether it is what the checks show."""
+    from paper_checks import afedpd, dualfl, fedpd, fedslr, safari
+
+    found = collect_all(claim for paper in (fedpd, afedpd, dualfl, safari, fedslr) for claim in paper.CLAIMS)
+    if "--write" in sys.argv:
+        write_instances(found)
+        print(f"{len(found)} instances are in {FILE.name}")
+    elif found != read_instances():
+        sys.exit(f"{FILE.name} is not what the checks show; write it with 'python -m paper_checks.collected --write'")
+
+
+if __name__ == "__main__":
+    main()
