@@ -118,10 +118,11 @@ def moments(name: str, run: StoredRun, state: Any) -> list[Any]:
 def moments_follow_the_map(run: StoredRun) -> tuple[Any, Any] | None:
     """How far the moments after a round, over all draws, are from those of the linear map, against 0."""
     name, method = name_of_map(run), run.method
-    if name is None or run.clients is None:
+    first = None if run.clients is None else run.clients[0]
+    if name is None or run.clients is None or first is None:
         return None
     (before,) = run.play(0)
-    n, active = run.problem.n, run.clients[0].index.size
+    n, active = run.problem.n, first.index.size
     rows = moment_map(name, method.rho, n, active, bends_of(run)[0])  # type: ignore[attr-defined]
     found = [Fraction(0)] * 4
     for chosen in run.clients:
@@ -144,7 +145,9 @@ def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
 def is_of_the_family(run: StoredRun) -> bool:
     """One curvature, exact solves, and all draws of P clients."""
     given: Any = run.problem
-    return isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and run.clients is not None
+    drawn = [tuple(who.index) for who in run.clients or () if who is not None]
+    every = [tuple(who.index) for who in all_draws(given.n, len(drawn[0]))] if drawn else []
+    return isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and drawn == every != []
 
 
 def has_equal_clients(run: StoredRun) -> bool:

@@ -258,7 +258,7 @@ def make_run(
 
 def stored_runs() -> Iterator[StoredRun]:
     """The instances of Theorems 4 and 5, whose claims know their moments in closed form."""
-    four, five = ({name: Fraction(text) for name, text in given.items()} for given in (FOUR, FIVE))
+    four, five = ({name: Fraction(str(number)) for name, number in given.items()} for given in (FOUR, FIVE))
     eta_s = four["eta_s"]
     yield make_run(
         "SAFARI-T4", one_sided_pair(Fraction(1), Fraction(1)), four["q"], 2 * eta_s, eta_s, 1, four["x0"], [0]

@@ -118,8 +118,9 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found: contradictions, which pairs of a claim and a run were tried, what could not be for an assumption without a meaning, and pairs of
-    one method that decide nothing, with the reason.
+    """What was found: contradictions, the pairs of a claim and a run that were tried, and why others were not.
+
+    ``untold`` : assumptions without a meaning, by claim. ``idle`` : pairs about the same method that decide nothing, with the reason.
     """
 
     contradictions: tuple[Contradiction, ...]
@@ -199,17 +200,25 @@ def list_stored_runs(claim: str, statement: InstanceStatement) -> Iterator[Store
 
 
 def list_recorded_runs(claim: Claim, instance: Mapping[str, Any]) -> Iterator[StoredRun]:
-    """Yield the runs of listed methods that the replay of a counterexample plays in fractions; none where it plays no round of one."""
-    if claim.replay is None:
-        return
-    for run in record_replay(claim.replay, instance):
-        first = run.states[0]
+    """Yield the runs of listed methods that the replay of a counterexample plays in fractions; none where it plays no round of one.
+
+    Raises
+    ------
+    InvalidInput
+        The claim has no replay, or the instance violates nothing.
+    """
+    for run in record_replay(claim, instance):
+        all_take_part = all(who is None for who in run.clients)
         yield StoredRun(
             claim.id,
             run.method,
             run.problem,
-            np.asarray(first.x),
-            lambda problem, method, first=first: first,
-            None if all(who is None for who in run.clients) else tuple(run.clients[:_LONGEST]),
+            np.asarray(run.states[0].x),
+            _begin_with(run.states[0]),
+            None if all_take_part else tuple(run.clients[:_LONGEST]),
             keys=tuple(run.keys[:_LONGEST]),
         )
+
+
+def _begin_with(state: State) -> Callable[[Problem, Algorithm], State]:
+    return lambda problem, method: state

@@ -13,6 +13,8 @@ from typing import Any
 
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.claims.claim import Claim
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.states import arrays_of
 
 
@@ -36,7 +38,8 @@ class RecordedRun:
 def record_rounds() -> Iterator[list[RecordedRun]]:
     """Note the rounds of listed methods that are played inside of the block."""
     runs: list[RecordedRun] = []
-    plain = {kind: vars(kind)["round"] for kind in {entry.kind for entry in ALGORITHMS} if "round" in vars(kind)}
+    kinds: set[Any] = {entry.kind for entry in ALGORITHMS}
+    plain = {kind: vars(kind)["round"] for kind in kinds if "round" in vars(kind)}
 
     def watched(own: Any) -> Any:
         def round(self: Any, problem: Any, state: Any, clients: Any, key: Any) -> Any:
@@ -52,17 +55,29 @@ def record_rounds() -> Iterator[list[RecordedRun]]:
 
         return round
 
-    for kind, own in plain.items():
-        kind.round = watched(own)  # type: ignore[method-assign]
     try:
+        for kind, own in plain.items():
+            kind.round = watched(own)
         yield runs
     finally:
         for kind, own in plain.items():
-            kind.round = own  # type: ignore[method-assign]
+            kind.round = own
 
 
-def record_replay(replay: Any, instance: Mapping[str, Any]) -> list[RecordedRun]:
-    """The runs that a replay of an instance plays in fractions; those of which another one is the beginning are left out."""
+def record_replay(claim: Claim, instance: Mapping[str, Any]) -> list[RecordedRun]:
+    """The runs that the replay of a claim's counterexample plays in fractions.
+
+    Raises
+    ------
+    InvalidInput
+        The claim has no replay, or the instance violates nothing.
+    """
+    if claim.replay is None:
+        raise InvalidInput(f"the claim {claim.id} has no replay, so its instance {dict(instance)} cannot be played")
     with record_rounds() as runs:
-        replay(dict(instance))
+        seen = claim.replay(dict(instance))
+    if not seen.violated:
+        raise InvalidInput(
+            f"the stored instance of {claim.id} violates nothing: {seen.measured} is at most {seen.bound}; store its instances anew"
+        )
     return [run for run in runs if run.exact]

@@ -1,8 +1,8 @@
 """What statements that are data say of runs: each knows its method, its region and its claim.
 
-A bound, a contraction and an inequality have a method by name, with options that are expressions in parameters; here parameters are looked for with
-which it is the run's own method. A theorem's quantities are formulas in the fields of a state; a `StateNames` says which fields of a run's states
-these are. What is claimed is worked out by the statement's own text on the states of the run, in fractions.
+A bound has a method by name, with options that are expressions in parameters; parameters are looked for with which it is the run's own method. A
+theorem's quantities are formulas in the fields of a state; a `StateNames` says which fields of a run's states these are. What is claimed is worked
+out by the statement's own text on the states of the run, in fractions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import State
 from fedtheory.claims.contradictions import Saying, StoredRun
-from fedtheory.claims.statements.bound import Bound, Contraction, MethodStatement
-from fedtheory.claims.statements.inequality import Inequality
+from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.theorems.played import ConcreteSpace
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
@@ -27,16 +26,13 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Concrete
 from fedtheory.core.arrays import is_array
 from fedtheory.core.errors import FedtheoryError, InvalidInput
-from fedtheory.core.problem import objective
 from fedtheory.proofs.refutations.asked import AskedBound
 
 #: so many choices of parameters are looked at, to find those with which a statement speaks of a run, and rounds of a run that are looked at
 _CHOICES, _ROUNDS = 20_000, 6
 
-_CANNOT = (FedtheoryError, ArithmeticError, TypeError, ValueError, AttributeError)
 
-
-# ---- statements with a method by name -----------------------------------------------------------------------------------
+# ---- bounds ---------------------------------------------------------------------------------------------------------------
 
 
 def say_bound(statement: Bound) -> Saying:
@@ -60,118 +56,46 @@ def say_bound(statement: Bound) -> Saying:
     return Saying((object,), f"{statement.name or statement} holds", measure)
 
 
-def say_contraction(statement: Contraction) -> Saying:
-    """Return what a contraction says of a run: its potential falls by the factor in each of a few rounds, where x* = 0 and nothing is drawn."""
-
-    def measure(run: StoredRun) -> tuple[Any, Any] | None:
-        if run.clients is not None or "minimiser at 0" not in run.tags or statement.client_numbers:
-            return None
-        found = []
-        for point in _match(statement, run):
-            asked = statement.asked_at(point)
-            star = run.method.solution_state(run.problem, run.start * 0)
-            if star is None or not _has_constants(asked.function_class, run.constants):
-                continue
-            sizes = [_potential(asked.weights, run, star, state) for state in run.play(_ROUNDS)]
-            factor = statement.claim_at(point, **statement.exact_constants)
-            found += [(after, factor * before) for before, after in itertools.pairwise(sizes)]
-        return max(found, key=_excess, default=None)
-
-    return Saying((object,), f"{statement.name or statement} holds", measure)
-
-
-def say_inequality(statement: Inequality) -> Saying:
-    """Return what an inequality says of a run: its comparison holds in each of its rounds."""
-
-    def measure(run: StoredRun) -> tuple[Any, Any] | None:
-        n = run.problem.n
-        if run.clients is not None or not statement.counts.allows(n):
-            return None
-        found = []
-        for point in _match(statement, run):
-            low, high = (limit.at(point) for limit in statement.limits)
-            if not (run.constants.keys() >= {"L", "mu"} and low <= run.constants["mu"] and run.constants["L"] <= high):
-                continue
-            states = run.play(statement.rounds)[statement.first_round :]
-            for before, after in itertools.pairwise(states):
-                given = statement.quantities(run.problem, before, after, point)
-                names = {
-                    name: _number(getattr(given, name)) for name in statement.comparison.names if hasattr(given, name)
-                }
-                left, right = (
-                    term.at({**point, **statement.exact_constants, **names}) for term in statement.comparison.terms
-                )
-                found.append((left, right) if statement.comparison.signs == ("<=",) else (right, left))
-        return max(found, key=_excess, default=None)
-
-    return Saying((object,), f"{statement.name or statement} holds", measure)
-
-
-def _match(statement: MethodStatement | Inequality, run: StoredRun) -> Iterator[dict[str, Fraction]]:
-    """The parameters, among the numbers of a run and their products and quotients, with which a statement speaks of its method."""
+def _match(statement: Bound, run: StoredRun) -> Iterator[dict[str, Fraction]]:
+    """The parameters, among the numbers of a run, with which a statement speaks of its method."""
     names = list(statement.parameters.names)
-    numbers = {name: value for name, value in _list_numbers(run.method)}
-    constants = {name: Fraction(value) for name, value in run.constants.items()}
-    known = sorted({*numbers.values(), *constants.values()})
-    beside = [known, sorted({a * b for a in known for b in known} | {a / b for a in known for b in known if b})]
-    choices = [
-        [constants[name]] if name in constants else [numbers[name]] if name in numbers else [*known, *beside[1]]
-        for name in names
-    ]
+    known = sorted({*_list_numbers(run.method), *(Fraction(v) for v in run.constants.values())})
+    choices = [[Fraction(run.constants[name])] if name in run.constants else known for name in names]
     for values in itertools.islice(itertools.product(*choices), _CHOICES):
         point = dict(zip(names, values, strict=True))
         try:
-            inside = statement.parameters.inside(point) and all(c.holds(point) for c in statement.conditions)
-            if inside and statement.named_method.at(point) == run.method:
+            if statement.inside(point) and statement.method_at(point) == run.method:
                 yield point
-        except _CANNOT:
+        except (FedtheoryError, ArithmeticError, TypeError, ValueError):
             continue
 
 
-def _list_numbers(value: Any) -> Iterator[tuple[str, Fraction]]:
-    """The numbers among a method's options, those of its local solver too, by name."""
+def _list_numbers(value: Any) -> Iterator[Fraction]:
+    """The numbers among a method's options, those of its local solver too."""
     for f in dataclasses.fields(value):
         part = getattr(value, f.name)
         if isinstance(part, int | Fraction) and not isinstance(part, bool):
-            yield f.name, Fraction(part)
+            yield Fraction(part)
         elif dataclasses.is_dataclass(part) and not is_array(part):
             yield from _list_numbers(part)
 
 
 def _is_in_class(asked: AskedBound, known: Mapping[str, Any], tags: frozenset[str]) -> bool:
     """Whether functions are in the class that is asked about and the start is on the radius, by what is known of them."""
-    if not _has_constants(asked.function_class, known):
+    given = asked.function_class
+    plain = {"L", "mu"}
+    others = [
+        f.name for f in dataclasses.fields(given) if f.name not in plain and getattr(given, f.name) not in (None, False)
+    ]
+    if others or not plain <= set(known) or known["L"] > given.L or known["mu"] < given.mu:
         return False
     if asked.mirrored:
         return "height" in known and known["height"] <= asked.radius
     return "minimiser at 0" in tags and "R" in known and known["R"] <= asked.radius
 
 
-def _has_constants(given: Any, known: Mapping[str, Any]) -> bool:
-    plain = {"L", "mu"}
-    others = [
-        f.name for f in dataclasses.fields(given) if f.name not in plain and getattr(given, f.name) not in (None, False)
-    ]
-    return not others and plain <= set(known) and known["L"] <= given.L and known["mu"] >= given.mu
-
-
-def _potential(weights: Mapping[str, Any], run: StoredRun, star: State, state: State) -> Any:
-    total: Any = 0
-    for name, weight in weights.items():
-        if name == "gap":
-            total += weight * _number(objective(run.problem, state.x) - objective(run.problem, star.x))
-        else:
-            error = getattr(state, name) - getattr(star, name)
-            total += weight * (error**2).sum() / len(error)
-    return total
-
-
 def _excess(pair: tuple[Any, Any]) -> Any:
     return pair[0] - pair[1]
-
-
-def _number(value: Any) -> Any:
-    return np.asarray(value).reshape(-1)[0]
 
 
 # ---- theorems -------------------------------------------------------------------------------------------------------------
