@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, DualFL, FedADMM, FedDyn, FedPD, FedSLR
-from fedtheory.claims import Claim, Theorem
+from fedtheory.claims import Claim, Lemma, Theorem
 from fedtheory.claims.contradictions import (
     AssumptionTest,
     Saying,
@@ -145,8 +145,8 @@ def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
 def is_of_the_family(run: StoredRun) -> bool:
     """One curvature, exact solves, and all draws of P clients."""
     given: Any = run.problem
-    drawn = [tuple(who.index) for who in run.clients or () if who is not None]
-    every = [tuple(who.index) for who in all_draws(given.n, len(drawn[0]))] if drawn else []
+    drawn = [who.index.tolist() for who in run.clients or () if who is not None]
+    every = [who.index.tolist() for who in all_draws(given.n, len(drawn[0]))] if drawn else []
     return isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and drawn == every != []
 
 
@@ -305,7 +305,7 @@ def _scope(statement: Any) -> Sequence[str]:
 
 
 def list_sayings(claims: Mapping[str, Claim]) -> tuple[dict[str, list[Saying]], dict[str, str]]:
-    """All sayings by the claims' ids, and why theorems that are data say nothing, by claim and theorem."""
+    """All sayings by the claims' ids, and why other claims, and theorems that are data, say nothing."""
     sayings = {id: [saying] for id, saying in SAYINGS.items() if id in claims}
     silent: dict[str, str] = {}
     for id, claim in claims.items():
@@ -313,7 +313,18 @@ def list_sayings(claims: Mapping[str, Claim]) -> tuple[dict[str, list[Saying]], 
         silent |= why
         if more:
             sayings.setdefault(id, []).extend(more)
+        elif id not in sayings and not why:
+            silent[id] = _why_silent(claim)
     return sayings, silent
+
+
+def _why_silent(claim: Claim) -> str:
+    steps = getattr(claim.check, "keywords", {}).get("steps", ())
+    if claim.kind == "ordering":
+        return "it compares experiments with each other"
+    if steps and all(isinstance(step.statement, Lemma) for step in steps):
+        return "it is made of lemmas, about vectors and numbers and no run"
+    return "nobody has said it as a function of a run"
 
 
 def list_sayers(claims: Mapping[str, Claim]) -> list[Claim]:
