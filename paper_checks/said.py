@@ -29,7 +29,7 @@ from fedtheory.claims.contradictions import (
     list_stored_runs,
 )
 from fedtheory.claims.statements.theorems.writing import write_scope
-from fedtheory.core.errors import require
+from fedtheory.core.errors import NotAvailable, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import objective
 from fedtheory.core.regularisers import L1, regularised
@@ -393,7 +393,11 @@ def list_replayed(claims: Mapping[str, Claim]) -> tuple[list[StoredRun], dict[st
         if "statement" in stored["instance"]:
             idle[name] = "an instance of a lemma or a theorem: vectors of its own, and no run of a method"
             continue
-        found = list(list_recorded_runs(claims[stored["claim"]], stored["instance"]))
+        try:
+            found = list(list_recorded_runs(claims[stored["claim"]], stored["instance"]))
+        except NotAvailable as error:
+            idle[name] = str(error)
+            continue
         runs += [with_tags(run) for run in found]
         if not found:
             idle[name] = "its replay plays no round of a listed method in fractions"

@@ -204,8 +204,10 @@ def list_recorded_runs(claim: Claim, instance: Mapping[str, Any]) -> Iterator[St
 
     Raises
     ------
+    NotAvailable
+        The claim has no replay, or one that cannot read this instance.
     InvalidInput
-        The claim has no replay, or the instance violates nothing.
+        The instance violates nothing.
     """
     for run in record_replay(claim, instance):
         all_take_part = all(who is None for who in run.clients)

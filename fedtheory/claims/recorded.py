@@ -14,7 +14,7 @@ from typing import Any
 from fedtheory.algorithms import ALGORITHMS
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.claim import Claim
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, NotAvailable, describe
 from fedtheory.core.states import arrays_of
 
 
@@ -69,15 +69,21 @@ def record_replay(claim: Claim, instance: Mapping[str, Any]) -> list[RecordedRun
 
     Raises
     ------
+    NotAvailable
+        The claim has no replay, or one that cannot read this instance.
     InvalidInput
-        The claim has no replay, or the instance violates nothing.
+        The instance violates nothing.
     """
     if claim.replay is None:
-        raise InvalidInput(f"the claim {claim.id} has no replay, so its instance {dict(instance)} cannot be played")
+        raise NotAvailable(f"{claim.id} has no replay")
     with record_rounds() as runs:
-        seen = claim.replay(dict(instance))
+        try:
+            seen = claim.replay(dict(instance))
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise NotAvailable(f"the replay of {claim.id} cannot read it: {describe(error)}") from error
     if not seen.violated:
         raise InvalidInput(
-            f"the stored instance of {claim.id} violates nothing: {seen.measured} is at most {seen.bound}; store its instances anew"
+            f"the instance {dict(instance)} of {claim.id} violates nothing: {seen.measured} is at most {seen.bound}, or an assumption is not "
+            "met; it is no counterexample any more"
         )
     return [run for run in runs if run.exact]
