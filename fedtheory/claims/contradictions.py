@@ -173,7 +173,7 @@ def find_contradictions(
                     idle[pair] = f"the instance does not meet {broken!r}"
                     continue
                 try:
-                    numbers, why = saying.measure(run), "no parameters of the statement are those of the instance"
+                    numbers, why = saying.measure(run), "it says nothing of this instance"
                 except FedtheoryError as error:
                     numbers, why = None, str(error)
                 if numbers is None:
