@@ -43,7 +43,6 @@ from paper_checks.dualfl.horizons import BELOW, BEYOND
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
 from paper_checks.fedpd.divergence import STANDS_STILL
-from paper_checks.fedpd.theorem_one import LISTED_CONSTANTS, ZERO_DUALS
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS
 from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness
@@ -363,11 +362,6 @@ def stored_runs() -> Iterator[StoredRun]:
         yield StoredRun("AFEDPD-D8", method, unequal, column([2]), clients=all_draws(3, 2))
     equal = quadratics([1, 1, 1], [0, 0, 0])
     yield StoredRun("AFEDPD-D11", at_optimum, equal, column([2]), clients=all_draws(3, 2))
-    for instance in (ZERO_DUALS, LISTED_CONSTANTS):
-        h, b = (np.array([Fraction(v) for v in instance[name]], dtype=object) for name in ("curvature", "linear"))
-        start: Any = "zero" if instance["kind"] == "zero duals" else "grad"
-        fedpd = FedPD(Fraction(instance["eta"]), init_dual=start)
-        yield StoredRun("FEDPD-T1", fedpd, Quadratic(h[:, None, None], b[:, None]), column(instance["x0"]))
     for claim, statement in (
         ("DUALFL-N4", BEYOND),
         ("DUALFL-N4", BELOW),

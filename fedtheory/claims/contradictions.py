@@ -170,7 +170,7 @@ def find_contradictions(
                     continue
                 broken = next((text for text in assumed if not meanings[text](run)), None)
                 if broken is not None:
-                    idle[pair] = f"the instance does not meet {broken!r}"
+                    idle[pair] = f"the instance is not known to meet {broken!r}"
                     continue
                 try:
                     numbers, why = saying.measure(run), "it says nothing of this instance"
