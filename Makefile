@@ -33,11 +33,12 @@ $(VENV)/ready: pyproject.toml constraints.txt
 selftest: $(VENV)/ready  ## run every planted fault
 	$(BIN)/fedtheory selftest $(ASKED)
 
-expected: $(VENV)/ready  ## store today's verdicts as the expected ones
+expected: $(VENV)/ready  ## store today's verdicts as the expected ones, and the counterexamples
 	$(BIN)/fedtheory check $(ASKED) --json - | $(BIN)/python -c 'import json, sys; \
 	  found = json.load(sys.stdin)["verdicts"]; \
 	  rows = ",\n".join("  " + json.dumps({"id": v["id"], "status": v["status"]} | ({"repair": v["repair"]} if v["repair"] else {})) for v in found); \
 	  open("paper_checks/expected.json", "w").write("{\"format\": 1, \"verdicts\": [\n" + rows + "\n]}\n")'
+	$(BIN)/python -m paper_checks.collected
 
 # found in an empty folder, so that nothing which was kept there is read
 proofs: $(VENV)/ready  ## find the derivations of the papers' theory anew, and keep them beside the ledgers

@@ -1,40 +1,53 @@
 """What claims say of every run of a method, and the runs that claims store: held against each other, so that two verdicts do not contradict.
 
-A saying's assumptions are those that its claim states; `MEANINGS` gives each text a meaning. `tests/soundness/test_contradictions.py` looks.
+Theorems that are data say what they say by themselves (`said_by_theorems`); SAFARI's are in `said_of_safari`, and here are those of claims whose
+statement is no data. A saying's assumptions are those that its claim states; `MEANINGS` gives each text a meaning. Runs are those that the stored
+counterexamples play when they are replayed (`collected`), those of statements on an instance, and here those that a claim knows in closed form.
+`tests/soundness/test_contradictions.py` looks.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, DualFL, FedADMM, FedDyn, FedPD, FedSLR
-from fedtheory.claims import Claim, Theorem
-from fedtheory.claims.contradictions import AssumptionTest, Saying, StoredRun, list_stored_runs
+from fedtheory.algorithms.momentum import beta
+from fedtheory.claims import Claim, Lemma, Theorem
+from fedtheory.claims.contradictions import (
+    AssumptionTest,
+    Saying,
+    StoredRun,
+    list_recorded_runs,
+    list_stored_runs,
+)
 from fedtheory.claims.statements.theorems.writing import write_scope
+from fedtheory.core.errors import NotAvailable, require
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import objective
 from fedtheory.core.regularisers import L1, regularised
-from fedtheory.local.solvers import Exact
 from fedtheory.measures.metrics import stationarity
+from paper_checks import collected, said_of_safari
 from paper_checks.afedpd.moment_pictures import FAMILY
+from paper_checks.afedpd.theorem_one import ONE_OF_TWO
 from paper_checks.dualfl.common import CONVEX
 from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
 from paper_checks.dualfl.horizons import BELOW, BEYOND
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
 from paper_checks.fedpd.divergence import STANDS_STILL
-from paper_checks.fedpd.theorem_one import LISTED_CONSTANTS, ZERO_DUALS
 from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS
+from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness
 from problems.dual_drift import moment_map
-from problems.piecewise import plateau
+from problems.piecewise import PiecewiseQuadratic, plateau
 from problems.quadratics import Quadratic, scalar_quadratics
 
 #: units in which random runs are drawn: lengths and values
@@ -50,17 +63,6 @@ def quadratics(curvatures: Any, centres: Any) -> Quadratic:
     """(a_i/2)(x - b_i)^2 in fractions."""
     a, b = (np.array([Fraction(v) for v in values], dtype=object) for values in (curvatures, centres))
     return scalar_quadratics(a, b)
-
-
-def curvatures_of(run: StoredRun) -> Any:
-    """The curvatures of a run's functions on the line."""
-    inner: Any = getattr(run.problem, "inner", run.problem)
-    return inner.A.ravel() if isinstance(inner, Quadratic) else inner.curvatures.ravel()
-
-
-def smoothness(run: StoredRun) -> Any:
-    """L."""
-    return max(abs(curvatures_of(run)))
 
 
 # ---- FedSLR --------------------------------------------------------------------------------------------------------------
@@ -90,15 +92,6 @@ def duals_in_a_cycle(run: StoredRun) -> tuple[Any, Any] | None:
     return None if cycle is None else (max(abs(s.gamma_i - run.problem.grad(s.x)).max() for s in cycle), 0)
 
 
-def _is_exact(run: StoredRun) -> bool:
-    return isinstance(getattr(run.method, "local", None), Exact)
-
-
-def _is_phase_one(run: StoredRun) -> bool:
-    method: Any = run.method
-    return method.personal is None and not method.printed and method.server == "duals" and run.clients is None
-
-
 # ---- A-FedPD -------------------------------------------------------------------------------------------------------------
 
 
@@ -126,11 +119,12 @@ def moments(name: str, run: StoredRun, state: Any) -> list[Any]:
 def moments_follow_the_map(run: StoredRun) -> tuple[Any, Any] | None:
     """How far the moments after a round, over all draws, are from those of the linear map, against 0."""
     name, method = name_of_map(run), run.method
-    if name is None or run.clients is None:
+    first = None if run.clients is None else run.clients[0]
+    if name is None or run.clients is None or first is None:
         return None
     (before,) = run.play(0)
-    n, active = run.problem.n, run.clients[0].index.size
-    rows = moment_map(name, method.rho, n, active, curvatures_of(run)[0])  # type: ignore[attr-defined]
+    n, active = run.problem.n, first.index.size
+    rows = moment_map(name, method.rho, n, active, bends_of(run)[0])  # type: ignore[attr-defined]
     found = [Fraction(0)] * 4
     for chosen in run.clients:
         (_, after) = replace(run, clients=(chosen,)).play(1)
@@ -143,7 +137,7 @@ def moments_follow_the_map(run: StoredRun) -> tuple[Any, Any] | None:
 def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
     """How far thetabar - x* after a round is from rho/(a + rho) of what it was, for the first draw, against 0."""
     problem: Any = run.problem
-    a, rho = curvatures_of(run)[0], run.method.rho  # type: ignore[attr-defined]
+    a, rho = bends_of(run)[0], run.method.rho  # type: ignore[attr-defined]
     best = problem.b.sum() / problem.A.sum()
     before, after = ((s.x_bar.item() - best) for s in run.play(1))
     return abs(after - rho / (a + rho) * before), 0
@@ -152,9 +146,9 @@ def model_falls(run: StoredRun) -> tuple[Any, Any] | None:
 def is_of_the_family(run: StoredRun) -> bool:
     """One curvature, exact solves, and all draws of P clients."""
     given: Any = run.problem
-    return (
-        isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and _is_exact(run) and run.clients is not None
-    )
+    drawn = [who.index.tolist() for who in run.clients or () if who is not None]
+    every = [who.index.tolist() for who in all_draws(given.n, len(drawn[0]))] if drawn else []
+    return isinstance(given, Quadratic) and len(set(given.A.ravel())) == 1 and is_exact(run) and drawn == every != []
 
 
 def has_equal_clients(run: StoredRun) -> bool:
@@ -184,18 +178,46 @@ def sum_of_gradients(run: StoredRun, rounds: int = 8) -> tuple[Any, Any]:
     return max(pairs, key=_by_ratio)
 
 
-def distance_to_the_minimiser(run: StoredRun, rounds: int = 8) -> tuple[Any, Any]:
+def distance_to_the_minimiser(run: StoredRun) -> tuple[Any, Any]:
     """||theta^(n) - theta*||^2 against 4/(n+1)^2 mean_j ||grad f_j(theta*)||^2/nu^2, the theorem's with theta* moved to 0."""
+    return _distances(run, lambda n: Fraction(4, (n + 1) ** 2))
+
+
+def distance_in_the_range(run: StoredRun) -> tuple[Any, Any]:
+    """||theta^(n) - theta*||^2 against (1 - r)^(n - 1) mean_j ||grad f_j(theta*)||^2/nu^2, rho = r^2.
+
+    The inertia is a tower of square roots, which is rounded to 60 digits; what is measured is taken 1e-30 of it smaller.
+    """
+    method: Any = run.method
+    rho = require("sympy", "the inertia").Rational(method.rho).evalf(60)
+    rounded = replace(method, rho=lambda n: Fraction(str(beta(rho, n))))
+    measured, allowed = _distances(replace(run, method=rounded), lambda n: (1 - root_of(method.rho)) ** (n - 1))
+    return measured * (1 - Fraction(1, 10**30)), allowed
+
+
+def _distances(run: StoredRun, factor: Callable[[int], Any], rounds: int = 8) -> tuple[Any, Any]:
+    """||theta^(n) - theta*||^2 against a factor of V/nu^2; where it is nearest."""
     problem: Any = run.problem
     best = problem.b.sum() / problem.A.sum()
     variance = (problem.grad(np.array([[best]], dtype=object)) ** 2).sum() / problem.n
-    nu = run.method.nu  # type: ignore[attr-defined]
-    pairs = [
-        ((s.x.item() - best) ** 2, Fraction(4, (n + 1) ** 2) * variance / nu**2)
-        for n, s in enumerate(run.play(rounds))
-        if n >= 1
-    ]
-    return max(pairs, key=_by_ratio)
+    unit = variance / run.method.nu**2  # type: ignore[attr-defined]
+    states = enumerate(run.play(rounds))
+    return max((((s.x.item() - best) ** 2, factor(n) * unit) for n, s in states if n >= 1), key=_by_ratio)
+
+
+def is_in_the_range(run: StoredRun) -> bool:
+    """Quadratics, rho the square of a fraction, nu < L <= nu/rho."""
+    rho, nu = run.method.rho, run.method.nu  # type: ignore[attr-defined]
+    plain = (
+        isinstance(run.problem, Quadratic) and isinstance(rho, Fraction) and 0 < rho < 1 and root_of(rho) is not None
+    )
+    return plain and nu < smoothness(run) <= nu / rho
+
+
+def root_of(rho: Fraction) -> Any:
+    """The square root, where it is a fraction."""
+    above, below = isqrt(rho.numerator), isqrt(rho.denominator)
+    return Fraction(above, below) if (above**2, below**2) == (rho.numerator, rho.denominator) else None
 
 
 def _has_tag(run: StoredRun, tag: str) -> bool:
@@ -207,15 +229,27 @@ def _has_tag(run: StoredRun, tag: str) -> bool:
 ADMM_LIKE = (FedADMM, FedDyn, AFedPD)
 
 SAYINGS: dict[str, Saying] = {
-    "FEDSLR-T2d": Saying((FedSLR,), "the copies' path has a finite length", copies_in_a_cycle, _is_phase_one),
+    "FEDSLR-T2d": Saying(
+        (FedSLR,),
+        "the copies' path has a finite length",
+        copies_in_a_cycle,
+        is_phase_one,
+        ("A1 to A4", EXACT, CONTINUOUS, SHORT_STEP),
+    ),
     "FEDSLR-T1a": Saying(
         (FedSLR,),
         "copies after a cluster point go to the same point",
         copies_in_a_cycle,
-        _is_phase_one,
+        is_phase_one,
         ("A1 to A3", EXACT, CONTINUOUS, SHORT_STEP),
     ),
-    "FEDSLR-D6": Saying((FedSLR,), "duals go to the clients' gradients at w_t", duals_in_a_cycle, _is_phase_one),
+    "FEDSLR-D6": Saying(
+        (FedSLR,),
+        "duals go to the clients' gradients at w_t",
+        duals_in_a_cycle,
+        is_phase_one,
+        ("A1", "f bounded below, as Remark 4 reads A3", EXACT, SHORT_STEP),
+    ),
     "AFEDPD-D7": Saying(
         ADMM_LIKE,
         "the moments obey a linear map",
@@ -230,24 +264,32 @@ SAYINGS: dict[str, Saying] = {
         distance_to_the_minimiser,
         lambda run: run.method.rho == 0 and isinstance(run.problem, Quadratic),  # type: ignore[attr-defined]
     ),
+    "DUALFL-T3.3a-EXACT": Saying(
+        (DualFL,),
+        "the squared distance is at most (1 - sqrt(rho))^(n - 1) V/nu^2",
+        distance_in_the_range,
+        is_in_the_range,
+        (CONVEX, EXACT_DUALFL),
+    ),
+    **said_of_safari.SAYINGS,
 }
 
 MEANINGS: dict[str, AssumptionTest] = {
     **{text: partial(_has_tag, tag=text) for text in ("A1", "A1 to A3", "A1 to A4", KL_HOLDS, CONTINUOUS)},
     "f bounded below, as Remark 4 reads A3": lambda run: "A1 to A3" in run.tags,
-    EXACT: lambda run: _is_exact(run) and run.method.init_dual == "grad",  # type: ignore[attr-defined]
+    EXACT: lambda run: is_exact(run) and run.method.init_dual == "grad",  # type: ignore[attr-defined]
     PRINTED_STEP: lambda run: 0 < run.method.eta * smoothness(run) <= Fraction(1, 2),  # type: ignore[attr-defined]
     SHORT_STEP: lambda run: 0 < run.method.eta * smoothness(run) < Fraction(1, 2),  # type: ignore[attr-defined]
     FAMILY: is_of_the_family,
     "equal clients": has_equal_clients,
     A1: lambda run: isinstance(run.problem, Quadratic),
-    A2: lambda run: curvatures_of(run).sum() > 0,
+    A2: lambda run: bends_of(run).sum() > 0,
     "u < 1/2": lambda run: run.method.eta * smoothness(run) < Fraction(1, 2),  # type: ignore[attr-defined]
     "p = 0": lambda run: run.method.p == 0,  # type: ignore[attr-defined]
-    "exact local solves": _is_exact,
+    "exact local solves": is_exact,
     "lam_i^0 = -grad f_i(x^0)": lambda run: run.method.init_dual == "grad",  # type: ignore[attr-defined]
-    CONVEX: lambda run: 0 < run.method.nu <= min(curvatures_of(run)),  # type: ignore[attr-defined]
-    EXACT_DUALFL: _is_exact,
+    CONVEX: lambda run: 0 < run.method.nu <= min(bends_of(run)),  # type: ignore[attr-defined]
+    EXACT_DUALFL: is_exact,
 }
 
 
@@ -262,9 +304,32 @@ def _scope(statement: Any) -> Sequence[str]:
     return write_scope(statement) if isinstance(statement, Theorem) else (str(getattr(statement, "region", "")),)
 
 
+def list_sayings(claims: Mapping[str, Claim]) -> tuple[dict[str, list[Saying]], dict[str, str]]:
+    """All sayings by the claims' ids, and why other claims, and theorems that are data, say nothing."""
+    sayings = {id: [saying] for id, saying in SAYINGS.items() if id in claims}
+    silent: dict[str, str] = {}
+    for id, claim in claims.items():
+        more, why = list_theorem_sayings(claim)
+        silent |= why
+        if more:
+            sayings.setdefault(id, []).extend(more)
+        elif id not in sayings and not why:
+            silent[id] = _why_silent(claim)
+    return sayings, silent
+
+
+def _why_silent(claim: Claim) -> str:
+    steps = getattr(claim.check, "keywords", {}).get("steps", ())
+    if claim.kind == "ordering":
+        return "it compares experiments with each other"
+    if steps and all(isinstance(step.statement, Lemma) for step in steps):
+        return "it is made of lemmas, about vectors and numbers and no run"
+    return "nobody has said it as a function of a run"
+
+
 def list_sayers(claims: Mapping[str, Claim]) -> list[Claim]:
     """The claims that say something, each with what its author assumes."""
-    return [replace(claims[id], assumptions=assumed(claims[id])) for id in SAYINGS if id in claims]
+    return [replace(claims[id], assumptions=assumed(claims[id])) for id in list_sayings(claims)[0]]
 
 
 def all_draws(n: int, active: int) -> tuple[Clients, ...]:
@@ -279,7 +344,7 @@ def at_the_optimum(problem: Any, method: Any) -> Any:
 
 
 def stored_runs() -> Iterator[StoredRun]:
-    """The runs that claims store."""
+    """The runs that claims know by themselves: in closed form, or as statements on an instance."""
     third = Fraction(3, 2)
     unequal = quadratics([1, 1, 1], [1, 2, -3])
     fedslr = frozenset({"A1", "A1 to A3", "A1 to A4", KL_HOLDS, CONTINUOUS})
@@ -297,11 +362,6 @@ def stored_runs() -> Iterator[StoredRun]:
         yield StoredRun("AFEDPD-D8", method, unequal, column([2]), clients=all_draws(3, 2))
     equal = quadratics([1, 1, 1], [0, 0, 0])
     yield StoredRun("AFEDPD-D11", at_optimum, equal, column([2]), clients=all_draws(3, 2))
-    for instance in (ZERO_DUALS, LISTED_CONSTANTS):
-        h, b = (np.array([Fraction(v) for v in instance[name]], dtype=object) for name in ("curvature", "linear"))
-        start: Any = "zero" if instance["kind"] == "zero duals" else "grad"
-        fedpd = FedPD(Fraction(instance["eta"]), init_dual=start)
-        yield StoredRun("FEDPD-T1", fedpd, Quadratic(h[:, None, None], b[:, None]), column(instance["x0"]))
     for claim, statement in (
         ("DUALFL-N4", BEYOND),
         ("DUALFL-N4", BELOW),
@@ -309,6 +369,40 @@ def stored_runs() -> Iterator[StoredRun]:
         *(("FEDPD-D12", stated) for stated in D12.values()),
     ):
         yield from list_stored_runs(claim, statement)
+    yield from said_of_safari.stored_runs()
+    centres = np.array([Fraction(b) for b in ONE_OF_TWO["centres"]], dtype=object)
+    pair = quadratics([Fraction(ONE_OF_TWO["L"])] * len(centres), centres)
+    drawn = all_draws(len(centres), int(ONE_OF_TWO["P"]))
+    yield StoredRun(
+        "AFEDPD-T1", AFedPD(Fraction(ONE_OF_TWO["rho"])), pair, column([ONE_OF_TWO["start"]]), clients=drawn
+    )
+
+
+def list_replayed(claims: Mapping[str, Claim]) -> tuple[list[StoredRun], dict[str, str]]:
+    """The runs that stored counterexamples play when they are replayed, and why the others play none, by claim and part."""
+    runs: list[StoredRun] = []
+    idle: dict[str, str] = {}
+    for stored in collected.read_instances():
+        name = f"{stored['claim']}: {stored['part']}"
+        if "statement" in stored["instance"]:
+            idle[name] = "an instance of a lemma or a theorem: vectors of its own, and no run of a method"
+            continue
+        try:
+            found = list(list_recorded_runs(claims[stored["claim"]], stored["instance"]))
+        except NotAvailable as error:
+            idle[name] = str(error)
+            continue
+        runs += [with_tags(run) for run in found]
+        if not found:
+            idle[name] = "its replay plays no round of a listed method in fractions"
+    return runs, idle
+
+
+def with_tags(run: StoredRun) -> StoredRun:
+    """A run with what is known of its functions: that of FedSLR's cycle are piecewise quadratic with an l1 norm."""
+    fedslr = frozenset({"A1", "A1 to A3", "A1 to A4", KL_HOLDS, CONTINUOUS})
+    known = isinstance(run.method, FedSLR) and isinstance(getattr(run.problem, "inner", None), PiecewiseQuadratic)
+    return replace(run, tags=fedslr) if known else run
 
 
 def random_runs(seed: int, length: Fraction, value: Fraction) -> Iterator[StoredRun]:
@@ -329,6 +423,10 @@ def random_runs(seed: int, length: Fraction, value: Fraction) -> Iterator[Stored
     weight = Fraction(int(rng.integers(1, 30)), 10) * unit
     yield StoredRun("random", FedPD(rate), of_all, start)
     yield StoredRun("random", DualFL(min(bends)), of_all, start)
+    yield StoredRun("random", DualFL(min(bends) * Fraction(1, 2), Fraction(1, 400)), of_all, start)
+    for eta in (rate / 2, Fraction(1, 2) / max(bends)):
+        yield StoredRun("random", FedSLR(eta), of_all, start)
+    yield from said_of_safari.random_runs(rng, length, value)
     for method in (FedDyn(weight), AFedPD(weight)):
         yield StoredRun("random", method, alike, start, clients=active)
     for method in (FedADMM(weight, averages="active"), FedDyn(weight), AFedPD(weight)):  # type: ignore[assignment]

@@ -8,33 +8,30 @@ a run. An assumption without a meaning leaves what a claim says untried, which i
     says = {"MINE-1": Saying((FedAvg,), "the gap falls", lambda run: (gap_after(run), gap_before(run)))}
     found = find_contradictions(claims, says, runs, {"lr <= 1/L": lambda run: run.method.local.lr <= 1 / run.constants["L"]})
 
-A statement as data about a class of functions (`fedtheory.claims.Bound`) says what it says by itself: `say_bound`.
+Statements that are data know their method, their region and their claim, and say what they say by themselves (`fedtheory.claims.said_by_data`).
+Runs are told by statements on an instance (`list_stored_runs`), and by what a replay of a counterexample plays (`list_recorded_runs`).
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.claim import Claim
-from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.recorded import record_replay
 from fedtheory.claims.statements.on_instances import InstanceStatement
-from fedtheory.core.arrays import Array, is_array
+from fedtheory.core.arrays import Array
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
-from fedtheory.proofs.refutations.asked import AskedBound
 
-#: so many choices of parameters are looked at, to find those with which a statement speaks of a run
-_CHOICES = 20_000
+#: rounds up to which the runs of a replay are taken
+_LONGEST = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +51,7 @@ class StoredRun:
         What is known of the functions: ``L``, ``mu``, the distance ``R`` from a minimiser.
     tags : words that meanings read
         What no number says: ``"equal clients"``.
+    keys : the draws, by round; None where nothing is drawn
     """
 
     claim: str
@@ -61,9 +59,10 @@ class StoredRun:
     problem: Problem
     start: Array
     state: Callable[[Problem, Algorithm], State] | None = None
-    clients: tuple[Clients, ...] | None = None
+    clients: tuple[Clients | None, ...] | None = None
     constants: Mapping[str, Any] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
+    keys: tuple[Any, ...] | None = None
 
     def play(self, rounds: int) -> list[State]:
         """Return the states before the first round and after each."""
@@ -73,7 +72,7 @@ class StoredRun:
         states = [first]
         for r in range(rounds):
             active = None if self.clients is None else self.clients[r % len(self.clients)]
-            key: Any = ScriptedKey(r)
+            key: Any = ScriptedKey(r) if self.keys is None else self.keys[r % len(self.keys)]
             states.append(self.method.round(self.problem, states[-1], active, key))
         return states
 
@@ -86,7 +85,7 @@ class Saying:
     ----------
     methods : classes of methods
     says : str
-    measure : run -> (measured, at most), or None where the run decides nothing of it
+    measure : run -> (measured, at most), or None where the run decides nothing of it; an error of the package says why
     speaks_of : run -> bool
         Which runs of those methods, where that is no assumption of the claim but the method's name: exact local work, say.
     assumptions : tuple of str, optional
@@ -119,16 +118,30 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Looked:
-    """What was found: contradictions, how many pairs of a claim and a run were tried, and what could not be for an assumption without a meaning."""
+    """What was found: contradictions, the pairs of a claim and a run that were tried, and why others were not.
+
+    ``untold`` : assumptions without a meaning, by claim. ``idle`` : pairs about the same method that decide nothing, with the reason.
+    """
 
     contradictions: tuple[Contradiction, ...]
     tried: tuple[tuple[str, str], ...]
     untold: Mapping[str, tuple[str, ...]]
+    idle: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        pairs = {*self.tried}
+        rest = {pair: why for pair, why in self.idle.items() if pair not in pairs}
+        lines = [f"{len(pairs)} pairs of a claim and an instance of its method were tried, of {len(pairs) + len(rest)}"]
+        lines += [f"{claim}: nobody says what it assumes: {'; '.join(texts)}" for claim, texts in self.untold.items()]
+        reasons: dict[str, list[str]] = {}
+        for (claim, shown_by), why in rest.items():
+            reasons.setdefault(why, []).append(f"{claim} by {shown_by}")
+        return "\n".join(lines + [f"{why}: {', '.join(pairs)}" for why, pairs in reasons.items()])
 
 
 def find_contradictions(
     claims: Iterable[Claim],
-    sayings: Mapping[str, Saying],
+    sayings: Mapping[str, Saying | Sequence[Saying]],
     runs: Sequence[StoredRun],
     meanings: Mapping[str, AssumptionTest],
 ) -> Looked:
@@ -137,33 +150,43 @@ def find_contradictions(
     Parameters
     ----------
     claims : the claims that are called true
-    sayings : by the claims' ids
+    sayings : by the claims' ids, one or several
     runs : of all claims
     meanings : by the text of an assumption
     """
-    found, tried, untold = [], [], {}
+    found, tried, untold, idle = [], [], dict[str, tuple[str, ...]](), dict[tuple[str, str], str]()
     for claim in claims:
-        if claim.id not in sayings:
-            continue
-        saying = sayings[claim.id]
-        assumed = claim.assumptions if saying.assumptions is None else saying.assumptions
-        unknown = tuple(text for text in assumed if text not in meanings)
-        if unknown:
-            untold[claim.id] = unknown
-            continue
-        for run in runs:
-            speaks = isinstance(run.method, saying.methods) and saying.speaks_of(run)
-            numbers = saying.measure(run) if speaks and all(meanings[text](run) for text in assumed) else None
-            if numbers is None:
+        given = sayings.get(claim.id, ())
+        for saying in (given,) if isinstance(given, Saying) else given:
+            assumed = claim.assumptions if saying.assumptions is None else saying.assumptions
+            unknown = tuple(text for text in assumed if text not in meanings)
+            if unknown:
+                untold[claim.id] = unknown
                 continue
-            tried.append((claim.id, run.claim))
-            measured, allowed = numbers
-            if measured > allowed:
-                found.append(Contradiction(claim.id, run.claim, saying.says, measured, allowed))
-    return Looked(tuple(found), tuple(tried), untold)
+            for run in (run for run in runs if isinstance(run.method, saying.methods)):
+                pair = claim.id, run.claim
+                if not saying.speaks_of(run):
+                    idle[pair] = "the statement is about another form of the method"
+                    continue
+                broken = next((text for text in assumed if not meanings[text](run)), None)
+                if broken is not None:
+                    idle[pair] = f"the instance is not known to meet {broken!r}"
+                    continue
+                try:
+                    numbers, why = saying.measure(run), "it says nothing of this instance"
+                except FedtheoryError as error:
+                    numbers, why = None, str(error)
+                if numbers is None:
+                    idle[pair] = why
+                    continue
+                tried.append(pair)
+                measured, allowed = numbers
+                if measured > allowed:
+                    found.append(Contradiction(claim.id, run.claim, saying.says, measured, allowed))
+    return Looked(tuple(found), tuple(tried), untold, idle)
 
 
-# ---- statements as data ------------------------------------------------------------------------------------------------
+# ---- runs that claims store ----------------------------------------------------------------------------------------------
 
 
 def list_stored_runs(claim: str, statement: InstanceStatement) -> Iterator[StoredRun]:
@@ -176,59 +199,28 @@ def list_stored_runs(claim: str, statement: InstanceStatement) -> Iterator[Store
         yield StoredRun(claim, method, problem, np.asarray(start)[None, :], constants=dict(point))
 
 
-def say_bound(statement: Bound) -> Saying:
-    """Return what a bound says of a run: at every choice of its parameters with which it speaks of it.
+def list_recorded_runs(claim: Claim, instance: Mapping[str, Any]) -> Iterator[StoredRun]:
+    """Yield the runs of listed methods that the replay of a counterexample plays in fractions; none where it plays no round of one.
 
-    A run says by its constants what the bound's class and radius ask of it: ``L``, ``mu``, and ``R = ||x^0 - x*||`` where x* = 0 (the tag
-    "minimiser at 0"), or ``height = f(x^0) - inf f`` of a bound on stationarity.
+    Raises
+    ------
+    NotAvailable
+        The claim has no replay, or one that cannot read this instance.
+    InvalidInput
+        The instance violates nothing.
     """
-
-    def measure(run: StoredRun) -> tuple[Any, Any] | None:
-        found = []
-        for point in _match(statement, run):
-            reached = statement.asked_at(point).reached(run.problem, {"x": run.start})
-            found.append((reached, statement.claim_at(point, **statement.exact_constants)))
-        return max(found, key=lambda pair: pair[0] - pair[1], default=None)
-
-    return Saying((object,), f"{statement.name or statement} holds", measure)
-
-
-def _match(statement: Bound, run: StoredRun) -> Iterator[dict[str, Fraction]]:
-    """The parameters, among the numbers of a run, with which a statement speaks of its method, functions and start."""
-    if run.clients is not None or run.state is not None:
-        return
-    names = list(statement.parameters.names)
-    known = sorted({*_list_numbers(run.method), *(Fraction(v) for v in run.constants.values())})
-    choices = [[Fraction(run.constants[name])] if name in run.constants else known for name in names]
-    for values in itertools.islice(itertools.product(*choices), _CHOICES):
-        point = dict(zip(names, values, strict=True))
-        try:
-            fits = statement.inside(point) and statement.method_at(point) == run.method
-        except (FedtheoryError, ArithmeticError, TypeError, ValueError):
-            continue
-        if fits and _is_in_class(statement.asked_at(point), run.constants, run.tags):
-            yield point
+    for run in record_replay(claim, instance):
+        all_take_part = all(who is None for who in run.clients)
+        yield StoredRun(
+            claim.id,
+            run.method,
+            run.problem,
+            np.asarray(run.states[0].x),
+            _begin_with(run.states[0]),
+            None if all_take_part else tuple(run.clients[:_LONGEST]),
+            keys=tuple(run.keys[:_LONGEST]),
+        )
 
 
-def _is_in_class(asked: AskedBound, known: Mapping[str, Any], tags: frozenset[str]) -> bool:
-    """Whether functions are in the class that is asked about and the start is on the radius, by what is known of them."""
-    given = asked.function_class
-    plain = {"L", "mu"}
-    others = [
-        f.name for f in dataclasses.fields(given) if f.name not in plain and getattr(given, f.name) not in (None, False)
-    ]
-    if others or not plain <= set(known) or known["L"] > given.L or known["mu"] < given.mu:
-        return False
-    if asked.mirrored:
-        return "height" in known and known["height"] <= asked.radius
-    return "minimiser at 0" in tags and "R" in known and known["R"] <= asked.radius
-
-
-def _list_numbers(value: Any) -> Iterator[Fraction]:
-    """The numbers among a method's options, those of its local solver too."""
-    for f in dataclasses.fields(value):
-        part = getattr(value, f.name)
-        if isinstance(part, int | Fraction) and not isinstance(part, bool):
-            yield Fraction(part)
-        elif dataclasses.is_dataclass(part) and not is_array(part):
-            yield from _list_numbers(part)
+def _begin_with(state: State) -> Callable[[Problem, Algorithm], State]:
+    return lambda problem, method: state
