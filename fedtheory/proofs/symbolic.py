@@ -122,7 +122,7 @@ def is_greater(left: Any, right: Any) -> bool:
     """Whether SymPy shows one expression to be above another, from what is assumed of their symbols; False when it cannot tell."""
     sympy = require("sympy", "closed forms")
     difference = sympy.sympify(left) - right
-    greater = bool(difference.is_positive) or (right != 0 and bool(difference.factor().is_positive))
+    greater = bool(difference.is_positive) or bool(difference.factor().is_positive)
     if greater:
         write_fact("sign", f"{show_expression(left)} > {show_expression(right)}")
     return greater
