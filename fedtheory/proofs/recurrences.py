@@ -32,8 +32,6 @@ from fedtheory.proofs.symbolic import agree, symbols
 
 #: largest state that is followed
 _MOST_NUMBERS = 40
-#: digits of the denominators of fractions that are tried for a modulus
-DIGITS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +82,16 @@ class Recurrence:
         return float(np.abs(roots).max(initial=0.0))
 
     def find_squared_modulus(self) -> Fraction | None:
-        """The square of the largest modulus of a root, where it is a fraction with a denominator of up to `DIGITS` digits."""
-        near = self.largest_modulus() ** 2
-        if not np.isfinite(near):
-            return None
-        tried = dict.fromkeys(Fraction(near).limit_denominator(10**digits) for digits in range(DIGITS + 1))
-        return next((r for r in tried if _find_side(self.squared, r) is None), None)
+        """The square of the largest modulus of a root, where it is that of a rational factor: r^2 of t - r, c of t^2 + bt + c."""
+        sympy = require("sympy", "factors of polynomials")
+        polynomial = sympy.Poly(
+            [sympy.Rational(c.numerator, c.denominator) for c in self.polynomial[::-1]], sympy.Symbol("t")
+        )
+        ends = [(factor.degree(), factor.monic().eval(0)) for factor, _ in polynomial.factor_list()[1]]
+        moduli = [
+            abs(Fraction(int(end.p), int(end.q))) ** (2 if degree == 1 else 1) for degree, end in ends if degree <= 2
+        ]
+        return next((modulus for modulus in moduli if _find_side(self.squared, modulus) is None), None)
 
 
 def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "x") -> Recurrence:

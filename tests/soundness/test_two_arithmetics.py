@@ -122,7 +122,7 @@ SHORT, LONG = "2 <= a <= 3, 1/20 <= lr <= 1/10", "2 <= a <= 3, 3 <= lr <= 4"
 FALSE: dict[str, Any] = {
     "bound": Bound("gd", "lr", functions="L=1", region="1/2 < lr <= 1", claimed="1/7", measure="gap"),
     "rate": Rate("gd", "lr", metric="distance", factor="(1 - 4*lr)**2", region=SHORT, **HERE),
-    "equivalence": Equivalence("fedavg", "scaffold", "lr, steps=2", "lr, steps=2", region="0 < lr"),
+    "equivalence": Equivalence("fedavg", "scaffold", "lr, steps=2", "lr, steps=2, server_lr=1", region="0 < lr"),
     "inequality": Inequality(
         "gd",
         "lr",
@@ -133,8 +133,8 @@ FALSE: dict[str, Any] = {
         region="0 < lr <= 1",
         curvatures="0, 1",
     ),
-    "limit": Limit("scaffold", "lr, steps=2", point="a", region=SHORT, **HERE),
-    "diverges": Divergence("scaffold", "lr, steps=2", region=SHORT, **HERE),
+    "limit": Limit("scaffold", "lr, steps=2, server_lr=1", point="a", region=SHORT, **HERE),
+    "diverges": Divergence("scaffold", "lr, steps=2, server_lr=1", region=SHORT, **HERE),
     "the multiplier's modulus": Divergence("gd", "lr", region=LONG, multiplier="lr*(a + 2)", **HERE),
 }
 

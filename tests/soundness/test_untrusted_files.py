@@ -158,7 +158,7 @@ def test_a_kept_run_with_a_foreign_file_is_refused(name, what) -> None:
 EQUIVALENCE = """
 from fedtheory.claims import Equivalence, state
 
-sign = Equivalence("scaffold", "vrl-sgd", "lr, steps = K", "lr, steps = K", states={"x": "x", "delta_i": "c - c_i"},
+sign = Equivalence("scaffold", "vrl-sgd", "lr, steps = K, server_lr = 1", "lr, steps = K", states={"x": "x", "delta_i": "c - c_i"},
                    region="0 < lr, K in 1..3", kept={"c": "mean_c_i"})
 CLAIMS = [state("EQ", "toy", "Section 1", "They are the same.", sign)]
 """

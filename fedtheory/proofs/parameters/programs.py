@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ ACCURACY = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Rows and conclusion (the last) as floats, in units in which largest coefficients are one: of leaves and rows in Gram matrices, then of values.
+    """Rows and conclusion (the last) as floats, in units of leaves, values and rows in which their coefficients are near one (`_find_units`).
 
     ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``numbers``, ``rows``: the units.
     """
@@ -52,17 +53,7 @@ class Balanced:
             for t, value in form.values.items():
                 values[k, t] = float(value)
         matrices = [dense[k] for k in blocks]
-        row_units = np.ones(len(forms))
-        leaf_units = [np.ones(m.shape[1]) for m in matrices]
-        for _ in range(4):
-            for k, m in enumerate(matrices):
-                inside = np.abs(m * row_units[:, None, None] * np.outer(leaf_units[k], leaf_units[k]))
-                leaf_units[k] = leaf_units[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
-            sizes_of_rows = [
-                np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaf_units, strict=True)
-            ]
-            row_units = 1 / _or_one(np.max(sizes_of_rows or [np.ones(len(forms))], axis=0))
-        numbers = 1 / _or_one(np.abs(values * row_units[:, None]).max(axis=0, initial=0.0))
+        row_units, numbers, leaf_units = _find_units(values, matrices)
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
         return cls(blocks, tuple(scaled), values * row_units[:, None] * numbers, tuple(leaf_units), numbers, row_units)
 
@@ -76,6 +67,30 @@ class Balanced:
             linear = np.vstack([linear, np.zeros((1, linear.shape[1]))])
             bounds = np.append(bounds, 1.0)
         return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
+
+
+def _find_units(values: Matrix, matrices: Sequence[Matrix]) -> tuple[Matrix, Matrix, list[Matrix]]:
+    """Units of rows, values and leaves in which the logarithms of coefficients are small, by least squares; the largest in a row is then one.
+
+    Other units of length and value change coefficients by factors of rows, values and leaves, so that these lead to the same numbers.
+    """
+    count = len(values)
+    firsts = np.cumsum([count + values.shape[1], *(m.shape[1] for m in matrices)])
+    unknowns = int(firsts[-1])
+    normal, right = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
+    for first, entries in [(count, values), *zip(firsts[:-1], map(np.triu, matrices), strict=True)]:
+        row, *columns = np.nonzero(entries)
+        sizes = np.log(np.abs(entries[row, *columns]))
+        places = [row, *(first + column for column in columns)]
+        for i in places:
+            np.subtract.at(right, i, sizes)
+            for j in places:
+                np.add.at(normal, (i, j), 1.0)
+    units = np.exp(np.linalg.lstsq(normal, right, rcond=1e-10)[0])
+    numbers, leaves = units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
+    largest = [np.abs(values * numbers).max(axis=1, initial=0.0)]
+    largest += [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaves, strict=True)]
+    return 1 / _or_one(np.max(largest, axis=0)), numbers, leaves
 
 
 def _or_one(sizes: Matrix) -> Matrix:
