@@ -134,7 +134,7 @@ FALSE: dict[str, Any] = {
         curvatures="0, 1",
     ),
     "limit": Limit("scaffold", "lr, steps=2, server_lr=1", point="a", region=SHORT, **HERE),
-    "diverges": Divergence("scaffold", "lr, steps=2, server_lr=1", region=SHORT, **HERE),
+    "diverges": Divergence("fedavg", "lr, steps=2", region=SHORT, **HERE),
     "the multiplier's modulus": Divergence("gd", "lr", region=LONG, multiplier="lr*(a + 2)", **HERE),
 }
 
