@@ -288,12 +288,12 @@ class _Writer:
             if isinstance(node, ast.BinOp) and self.author.is_real_power(node):
                 shown = (self.author.read(part).text(9) for part in (node.left, node.right))
                 values = (self.checker.value(part) for part in (node.left, node.right))
-                bases.append(f"{same_power(self.term.script, *shown, *values)} rewrite same; clear same.")
+                bases.append(same_power(self.term.script, *shown, *values))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exp":
                 shown_x, x = self.author.read(node.args[0]).text(9), self.checker.value(node.args[0])
-                bases.append(f"{same_exponential(self.term.script, shown_x, x)} rewrite same; clear same.")
+                bases.append(same_exponential(self.term.script, shown_x, x))
         real = bool(bases)
-        if not powers and not real:
+        if (not powers and not real) or sentence.sign == "->" or sentence.exists is not None:
             return f"exact ({line})."
         for node in powers:
             base = self.checker.value(node.left)
@@ -304,9 +304,9 @@ class _Writer:
         return "\n  ".join(
             [
                 opened,
-                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _).",
+                f"refine (same_gap{({'<': '_less', '==': '_equal'}).get(sentence.sign, '')} _ _ _ _ ({line}{given}) _).",
                 *(self.term.script.divisors(self.checker.gap(sentence)) if sentence.sign != "->" else []),
-                *dict.fromkeys(bases),
+                *dict.fromkeys(filter(None, bases)),
                 f"powers; {'alike; ' if real else ''}field; nonzero.",
             ]
         )
