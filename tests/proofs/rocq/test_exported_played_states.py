@@ -1,4 +1,4 @@
-"""Theorems about states that a function plays, sequences, roots and limits as theorems that Rocq accepts; and wrong ones, which it refuses."""
+"""Theorems about played states, sequences, roots, real powers and limits as theorems that Rocq accepts; and wrong ones, which it refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler
 from fedtheory.proofs.rocq.folders import RocqTheorem
-from tests.support.theorems import PROXIMAL_POINT
+from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
 
 needs_rocq = pytest.mark.skipif(
     find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
@@ -91,6 +91,33 @@ EXAMPLES = {
           done:  claim 2                            by squeeze size, small, F_lim
         """,
     ),
+    "Bernoulli's inequality": Theorem(
+        name="Bernoulli's inequality",
+        region="0 < x < 1, 1 <= s, 0 <= q <= 1",
+        claim=("1 + s*x <= (1 + x)**s", "((1 - x)/(1 + x))**q <= 1 - 2*q*x/(1 + x)"),
+        proof="""
+          above:   claim 1      by bernoulli x, s
+          between: claim 2      by bernoulli -2*x/(1 + x), q
+        """,
+    ),
+    "an exponential": Theorem(
+        name="an exponential", region="0 < x", claim="1 + x/2 <= exp(x/2)", proof="done: claim by exponential x/2"
+    ),
+    "powers of both sides": Theorem(
+        name="powers of both sides",
+        region="0 < x, 0 < y, 0 <= s",
+        claim="(1 + x)**(s + 2) <= (1 + x + y)**(s + 2)",
+        proof="""
+          base: 1 + x <= 1 + x + y      by combine
+          done: claim                   by power base, s + 2
+        """,
+    ),
+    "resting on another": replace(
+        PROXIMAL_POINT,
+        name="resting on another",
+        rests={"other": PROXIMAL_POINT},
+        proof="done: claim by combine other",
+    ),
     "the best of all s": Theorem(
         name="the best of all s",
         region="0 < L, 0 < eta",
@@ -150,22 +177,21 @@ def test_sequences_and_hypotheses_are_premises(proofs: dict[str, ProvedTheorem])
     assert "forall J : nat -> Prop,\n  endless J ->" in said and "tends_in J (fun t : nat => F t) 0" in said
 
 
-def test_what_is_not_written_is_named(proofs: dict[str, ProvedTheorem]) -> None:
-    """Powers with real exponents, theorems that rest on others, and coins of states that a function plays."""
-    power = prove_theorem(
-        Theorem("0 < x, 1 <= s", "1 + s*x <= (1 + x)**s", "done: claim by bernoulli x, s", name="Bernoulli")
+def test_what_is_not_written_is_named() -> None:
+    """Roots other than square roots, and hypotheses on a listed method."""
+    third = Theorem("0 < x", "0 <= x**(1/3)", "done: claim by combine", name="a third root")
+    with pytest.raises(NotAvailable, match="to the power 1/3 is not written"):
+        write_theorem_for_rocq(prove_theorem(third), "third")
+    supposed = replace(
+        GRADIENT_DESCENT,
+        rounds={"t": 0},
+        quantities={"dist2": GRADIENT_DESCENT.quantities["dist2"]},
+        given={"far": "1 <= dist2[t]"},
+        claim="0 <= dist2[t]",
+        proof="done: claim by combine far",
     )
-    with pytest.raises(NotAvailable, match="whose exponent is no round"):
-        write_theorem_for_rocq(power, "bernoulli")
-    resting = replace(
-        PROXIMAL_POINT,
-        rests={"other": PROXIMAL_POINT},
-        quantities=PROXIMAL_POINT.quantities,
-        proof="""
-      done: claim by combine other""",
-    )
-    with pytest.raises(NotAvailable, match="rests on others"):
-        write_theorem_for_rocq(prove_theorem(resting), "resting")
+    with pytest.raises(NotAvailable, match="given on a listed method"):
+        write_theorem_for_rocq(prove_theorem(supposed), "supposed")
 
 
 # ---- accepted and refused ---------------------------------------------------------------------------------------------------
@@ -200,6 +226,9 @@ def test_rocq_refuses_a_claim_about_played_states_that_is_one_percent_too_strong
         ("a sequence of numbers", "(t 0%nat = 1) ->\n"),
         ("a limit along some rounds", "endless J ->\n"),
         ("proximal point", "in_class L 0 f f_grad ->\n"),
+        ("resting on another", "in_class L 0 f f_grad ->\n"),
+        ("Bernoulli's inequality", "1 <= s ->\n"),
+        ("an exponential", "0 < x ->\n"),
     ],
 )
 def test_rocq_refuses_a_theorem_without_one_of_its_hypotheses(

@@ -124,6 +124,7 @@ def same_power(script: LimitWriter, base_shown: str, s_shown: str, base: Quotien
 
 
 def _put(shown: str, product: str, proof: str, where: str) -> str:
+    """Tactics that write a product for what is shown; none where both are the same but for parentheses, which ``alike`` looks through."""
     if re.sub(r"[()]", "", shown) == re.sub(r"[()]", "", product):
         return ""
     return f"assert (same : {shown} = {product}) by ({proof}). rewrite same{where}; clear same."
