@@ -24,6 +24,9 @@ from fedtheory.proofs.rocq.expressions import Real, apply, identifier
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from fedtheory.proofs.rocq.settings import NumberRange
 
+#: that a claim follows from a line whose sides differ by as much, by sign
+_SAME_GAP = {"<=": "same_gap", "<": "same_gap_less", "==": "same_gap_equal"}
+
 
 def write_theorem_for_rocq(proved: ProvedTheorem, name: str, title: str = "") -> RocqTheorem:
     """The theorem with its statement and proof.
@@ -286,9 +289,9 @@ class _Writer:
         bases = []
         for node in every:
             if isinstance(node, ast.BinOp) and self.author.is_real_power(node):
-                shown = (self.author.read(part).text(9) for part in (node.left, node.right))
-                values = (self.checker.value(part) for part in (node.left, node.right))
-                bases.append(same_power(self.term.script, *shown, *values))
+                shown = self.author.read(node.left).text(9), self.author.read(node.right).text(9)
+                values = self.checker.value(node.left), self.checker.value(node.right)
+                bases.append(same_power(self.term.script, shown, values))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exp":
                 shown_x, x = self.author.read(node.args[0]).text(9), self.checker.value(node.args[0])
                 bases.append(same_exponential(self.term.script, shown_x, x))
@@ -304,8 +307,8 @@ class _Writer:
         return "\n  ".join(
             [
                 opened,
-                f"refine (same_gap{({'<': '_less', '==': '_equal'}).get(sentence.sign, '')} _ _ _ _ ({line}{given}) _).",
-                *(self.term.script.divisors(self.checker.gap(sentence)) if sentence.sign != "->" else []),
+                f"refine ({_SAME_GAP[sentence.sign]} _ _ _ _ ({line}{given}) _).",
+                *self.term.script.divisors(self.checker.gap(sentence)),
                 *dict.fromkeys(filter(None, bases)),
                 f"powers; {'alike; ' if real else ''}field; nonzero.",
             ]

@@ -49,7 +49,7 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
         checker.gap(goal) - fact,
         [power],
         f"pose proof (bernoulli_{lemma} {x_shown} {s_shown} {inside} {within}) as most.",
-        [same_power(script, f"1 + {x_shown}", s_shown, base, s, " in most")],
+        [same_power(script, (f"1 + {x_shown}", s_shown), (base, s), " in most")],
     )
 
 
@@ -76,7 +76,7 @@ def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str,
     sides = [checker.value(premise.left), checker.value(premise.right)]
     small, large = (value_of(read(f"({side.text()})**({s.text()})")) for side in sides)
     _note_roots(script, goal)
-    shown = " ".join(script.formulas.quotient(q).text(9) for q in (*sides, s))
+    *shown, power_shown = (script.formulas.quotient(q).text(9) for q in (*sides, s))
     fact = script.premise(goal, name, more)
     fact = f"(Req_le _ _ {fact})" if premise.sign == "==" else f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
     below = f"{script.signs.prove(sides[0], strict=True)} ltac:(pose proof {fact}; lra) {script.signs.prove(s)}"
@@ -84,10 +84,10 @@ def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str,
         script,
         checker.gap(goal) - (large - small),
         [small, large],
-        f"pose proof (power_rule {shown} {below}) as most.",
+        f"pose proof (power_rule {' '.join(shown)} {power_shown} {below}) as most.",
         [
-            same_power(script, *(script.formulas.quotient(q).text(9) for q in (side, s)), side, s, " in most")
-            for side in sides
+            same_power(script, (side_shown, power_shown), (side, s), " in most")
+            for side_shown, side in zip(shown, sides, strict=True)
         ],
     )
 
@@ -114,9 +114,9 @@ def _at_most(script: LimitWriter, low: str, high: str, gap: Quotient, *, strict:
     )
 
 
-def same_power(script: LimitWriter, base_shown: str, s_shown: str, base: Quotient, s: Quotient, where: str = "") -> str:
-    """A power, as it is shown, is a product of powers, which is put in its place."""
-    formulas = script.formulas
+def same_power(script: LimitWriter, shown: tuple[str, str], values: tuple[Quotient, Quotient], where: str = "") -> str:
+    """A power, its base and exponent as they are shown, is a product of powers, which is put in its place."""
+    formulas, (base_shown, s_shown), (base, s) = script.formulas, shown, values
     positive = "".join(f"pose proof {script.signs.prove(q, strict=True)}; " for q in _pieces(base))
     product = formulas.product(base)
     proof = f"{positive}replace ({base_shown}) with ({product}) by (field; nonzero); by_logs; field; nonzero"
