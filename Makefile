@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected lint notebooks check-notebooks docs benchmarks gpu clean
+.PHONY: check test quick selftest kernel expected lint notebooks check-notebooks docs benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
@@ -32,6 +32,15 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 selftest: $(VENV)/ready  ## run every planted fault
 	$(BIN)/fedtheory selftest $(ASKED)
+
+# of each paper, each kind of states, and each rule of proofs that has lemmas of its own
+KERNEL ?= TODO
+
+kernel: $(VENV)/ready  ## let Rocq check some claims' theorems (it needs coqc), all of which it has to accept; KERNEL="dualfl", KERNEL="DUALFL-T3.3a", ...
+	$(BIN)/fedtheory check --kernel --json report/kernel.json $(ASKED) $(KERNEL)
+	@$(BIN)/python -c 'import json, sys; found = json.load(open("report/kernel.json"))["kernel"]; \
+	  none = found["claims"] - len(found["whole"]) - len(found["pieces"]); \
+	  sys.exit(f"{none} claims without a theorem, {found} " if none or found["refused"] or found["unwritten"] else 0)'
 
 expected: $(VENV)/ready  ## store today's verdicts as the expected ones
 	$(BIN)/fedtheory check $(ASKED) --json - | $(BIN)/python -c 'import json, sys; \

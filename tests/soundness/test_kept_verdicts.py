@@ -256,7 +256,7 @@ def test_numbers_of_an_edited_checkpoint_are_not_laundered_into_a_kept_run(tmp_p
 # ---- answers of Rocq --------------------------------------------------------------------------------------------------
 
 THEOREM = RocqTheorem("falls", "a step falls", "", "Definition statement := True.", "Theorem proof : statement.")
-CLOSED = "proof : statement\nClosed under the global context"
+CLOSED = "Closed under the global context"
 
 
 class FakeCompiler:
