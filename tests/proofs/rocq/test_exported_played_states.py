@@ -112,6 +112,27 @@ EXAMPLES = {
           done: claim                   by power base, s + 2
         """,
     ),
+    "powers of a root": Theorem(
+        name="powers of a root",
+        region="0 < x, 0 < K, 0 < w, 0 <= g",
+        given={"last": "x <= K*sqrt(w)"},
+        claim="x**(4 + 2*g) <= (K*sqrt(w))**(4 + 2*g)",
+        proof="done: claim by power last, 4 + 2*g",
+    ),
+    "a sign in roots": Theorem(
+        name="a sign in roots",
+        region="0 < x, 0 < q < 1",
+        given={"root": "1/q <= exp(x/2)"},
+        claim="exp(-x) <= q**2",
+        proof="done: claim by combine (q**2*exp(-x)*(exp(x/2) + 1/q))*root",
+    ),
+    "a sum of powers": Theorem(
+        name="a sum of powers",
+        region="0 < q < 1",
+        rounds={"n": 0, "m": 1, "i": 1},
+        claim="(1 - q**2)*sum(q**(2*(n + i)), i, 1, m) == q**(2*n + 2)*(1 - q**(2*m))",
+        proof="done: claim by induction m: base combine; step combine 1*ih",
+    ),
     "resting on another": replace(
         PROXIMAL_POINT,
         name="resting on another",
