@@ -66,11 +66,12 @@ EXAMPLES = {
         sequences={"t": "1"},
         assumed={"bounded below": "R is at least some number at the averages"},
         quantities={"gap": "R(mean) - low", "X": "mean(norm2(x_i))", "M": "norm2(mean)"},
-        claim=("0 <= a*gap[n]", "M[n+1] <= X[n]/t[n]**2"),
+        claim=("0 <= a*gap[n]", "M[n+1] <= X[n]/t[n]**2", "0 <= gap[n] + 2*gap[n+1]"),
         proof="""
           low:   0 <= gap[n]               by derivation
           all:   claim 1                   by combine a*low
-          done:  claim 2                   by derivation
+          mean:  claim 2                   by derivation
+          both:  claim 3                   by derivation
         """,
     ),
     "a limit along some rounds": Theorem(
@@ -213,6 +214,27 @@ def test_what_is_not_written_is_named() -> None:
     )
     with pytest.raises(NotAvailable, match="given on a listed method"):
         write_theorem_for_rocq(prove_theorem(supposed), "supposed")
+
+
+def test_the_order_in_which_a_derivation_is_stored_decides_nothing(proofs: dict[str, ProvedTheorem]) -> None:
+    """Its hypotheses were taken in this order: Rocq refused terms that had been kept, as their names are sorted there."""
+    proved = proofs["clients, a regulariser and a hypothesis"]
+    (system,) = (stored["system"] for stored in proved.data["derivations"]["both"])
+    assert (
+        len(system["hypotheses"]) == 2 and len({str(system["multipliers"][row]) for row in system["hypotheses"]}) == 2
+    )
+    turned = {**proved.data, "derivations": _turn(proved.data["derivations"])}
+    files = [write_theorem_for_rocq(replace(proved, data=data), "same").files() for data in (proved.data, turned)]
+    assert sorted(files[0]["Proof.v"].splitlines()) == sorted(files[1]["Proof.v"].splitlines())
+
+
+def _turn(data: Any) -> Any:
+    """The same, with all names of hypotheses in the other order."""
+    if isinstance(data, list):
+        return [_turn(part) for part in data]
+    if not isinstance(data, dict):
+        return data
+    return {k: dict(reversed(v.items())) if k == "hypotheses" else _turn(v) for k, v in data.items()}
 
 
 # ---- accepted and refused ---------------------------------------------------------------------------------------------------
