@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected proofs lint notebooks check-notebooks docs benchmarks gpu clean
+.PHONY: check test quick selftest expected proofs kernel lint notebooks check-notebooks docs benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
@@ -32,6 +32,17 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 selftest: $(VENV)/ready  ## run every planted fault
 	$(BIN)/fedtheory selftest $(ASKED)
+
+# claims of every paper whose theorems are many, and quick: some two minutes on two cores, the core included
+KERNEL ?= AFEDPD-L1 AFEDPD-T1R DUALFL-L6.6 DUALFL-T-SEQ DUALFL-T3.2-EXACT DUALFL-T3.4 DUALFL-T3.5 FEDPD-D1 FEDPD-L4 \
+  FEDSLR-L1 FEDSLR-N3 FEDSLR-T1a FEDSLR-T1b SAFARI-T4a SAFARI-X3
+
+kernel: $(VENV)/ready  ## let Rocq check some claims' theorems (it needs coqc); fail unless it accepts one of each, and all; KERNEL=fedslr, ...
+	$(BIN)/fedtheory check --kernel --json report/kernel.json $(ASKED) $(KERNEL)
+	@$(BIN)/python -c 'import json, sys; found = json.load(open("report/kernel.json")).get("kernel") or sys.exit("no theorem for Rocq"); \
+	  none = found["claims"] - len(found["whole"]) - len(found["pieces"]); \
+	  sys.exit("Rocq: %d claims without a theorem, refused: %s, not written: %s" % (none, found["refused"], found["unwritten"]) \
+	  if none or found["refused"] or found["unwritten"] else 0)'
 
 expected: $(VENV)/ready  ## store today's verdicts as the expected ones, and the counterexamples
 	$(BIN)/fedtheory check $(ASKED) --json - | $(BIN)/python -c 'import json, sys; \

@@ -23,13 +23,21 @@ from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.rocq import compiling
 from fedtheory.proofs.rocq.compiling import RocqAnswer
-from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
+from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 
 
 @pytest.fixture(scope="module")
 def claims() -> dict[str, Claim]:
-    """One theorem that is written whole, and one of which a line's derivation is, as it rests on another one."""
-    resting = replace(PROXIMAL_POINT, rests={"beside": replace(PROXIMAL_POINT, name="beside")})
+    """One theorem that is written whole, and one of which a line's derivation is, as it is on a listed method and rests on another one."""
+    falls = replace(
+        CONVERGES,
+        claim=CONVERGES.claims[0],
+        proof="""
+      step: dist2[t+1] <= (1 - mu/L)**2*dist2[t]   by derivation
+      all:  claim                                  by contraction of step
+    """,
+    )
+    resting = replace(falls, rests={"beside": replace(falls, name="beside")})
     made = [state(f"MINE-{k}", "mine", "T", "text", t) for k, t in enumerate((GRADIENT_DESCENT, resting), 1)]
     return {claim.id: claim for claim in made}
 
@@ -104,7 +112,7 @@ def test_verdicts_carry_what_rocq_says(claims, verdicts, monkeypatch) -> None:
         "checked by Rocq 8.16.1 on 2030-01-01: 1 theorem of the statement, whole; axioms: classic"
     )
     assert "MINE_2 refused: Error: no" in describe_kernel(other)
-    assert "MINE_2_theorem: a theorem that rests" in describe_kernel(other)
+    assert "MINE_2_theorem: a theorem with rests on a listed method" in describe_kernel(other)
     assert summarise_kernel([first, other]).startswith(
         "1 of 2 claims have a theorem that Rocq 8.16.1 accepts: 1 their own statement, whole, and 0 a part"
     )

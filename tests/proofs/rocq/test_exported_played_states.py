@@ -1,4 +1,4 @@
-"""Theorems about states that a function plays, sequences, roots and limits as theorems that Rocq accepts; and wrong ones, which it refuses."""
+"""Theorems about played states, sequences, roots, real powers and limits as theorems that Rocq accepts; and wrong ones, which it refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler
 from fedtheory.proofs.rocq.folders import RocqTheorem
-from tests.support.theorems import PROXIMAL_POINT
+from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
 
 needs_rocq = pytest.mark.skipif(
     find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
@@ -66,11 +66,12 @@ EXAMPLES = {
         sequences={"t": "1"},
         assumed={"bounded below": "R is at least some number at the averages"},
         quantities={"gap": "R(mean) - low", "X": "mean(norm2(x_i))", "M": "norm2(mean)"},
-        claim=("0 <= a*gap[n]", "M[n+1] <= X[n]/t[n]**2"),
+        claim=("0 <= a*gap[n]", "M[n+1] <= X[n]/t[n]**2", "0 <= gap[n] + 2*gap[n+1]"),
         proof="""
           low:   0 <= gap[n]               by derivation
           all:   claim 1                   by combine a*low
-          done:  claim 2                   by derivation
+          mean:  claim 2                   by derivation
+          both:  claim 3                   by derivation
         """,
     ),
     "a limit along some rounds": Theorem(
@@ -90,6 +91,54 @@ EXAMPLES = {
           small: S[t+1] <= 2/eta*(F[t] - F[t+1])    by combine (2/eta)*fall
           done:  claim 2                            by squeeze size, small, F_lim
         """,
+    ),
+    "Bernoulli's inequality": Theorem(
+        name="Bernoulli's inequality",
+        region="0 < x < 1, 1 <= s, 0 <= q <= 1",
+        claim=("1 + s*x <= (1 + x)**s", "((1 - x)/(1 + x))**q <= 1 - 2*q*x/(1 + x)"),
+        proof="""
+          above:   claim 1      by bernoulli x, s
+          between: claim 2      by bernoulli -2*x/(1 + x), q
+        """,
+    ),
+    "an exponential": Theorem(
+        name="an exponential", region="0 < x", claim="1 + x/2 <= exp(x/2)", proof="done: claim by exponential x/2"
+    ),
+    "powers of both sides": Theorem(
+        name="powers of both sides",
+        region="0 < x, 0 < y, 0 <= s",
+        claim="(1 + x)**(s + 2) <= (1 + x + y)**(s + 2)",
+        proof="""
+          base: 1 + x <= 1 + x + y      by combine
+          done: claim                   by power base, s + 2
+        """,
+    ),
+    "powers of a root": Theorem(
+        name="powers of a root",
+        region="0 < x, 0 < K, 0 < w, 0 <= g",
+        given={"last": "x <= K*sqrt(w)"},
+        claim="x**(4 + 2*g) <= (K*sqrt(w))**(4 + 2*g)",
+        proof="done: claim by power last, 4 + 2*g",
+    ),
+    "a sign in roots": Theorem(
+        name="a sign in roots",
+        region="0 < x, 0 < q < 1",
+        given={"root": "1/q <= exp(x/2)"},
+        claim="exp(-x) <= q**2",
+        proof="done: claim by combine (q**2*exp(-x)*(exp(x/2) + 1/q))*root",
+    ),
+    "a sum of powers": Theorem(
+        name="a sum of powers",
+        region="0 < q < 1",
+        rounds={"n": 0, "m": 1, "i": 1},
+        claim="(1 - q**2)*sum(q**(2*(n + i)), i, 1, m) == q**(2*n + 2)*(1 - q**(2*m))",
+        proof="done: claim by induction m: base combine; step combine 1*ih",
+    ),
+    "resting on another": replace(
+        PROXIMAL_POINT,
+        name="resting on another",
+        rests={"other": PROXIMAL_POINT},
+        proof="done: claim by combine other",
     ),
     "the best of all s": Theorem(
         name="the best of all s",
@@ -150,22 +199,42 @@ def test_sequences_and_hypotheses_are_premises(proofs: dict[str, ProvedTheorem])
     assert "forall J : nat -> Prop,\n  endless J ->" in said and "tends_in J (fun t : nat => F t) 0" in said
 
 
-def test_what_is_not_written_is_named(proofs: dict[str, ProvedTheorem]) -> None:
-    """Powers with real exponents, theorems that rest on others, and coins of states that a function plays."""
-    power = prove_theorem(
-        Theorem("0 < x, 1 <= s", "1 + s*x <= (1 + x)**s", "done: claim by bernoulli x, s", name="Bernoulli")
+def test_what_is_not_written_is_named() -> None:
+    """Roots other than square roots, and hypotheses on a listed method."""
+    third = Theorem("0 < x", "0 <= x**(1/3)", "done: claim by combine", name="a third root")
+    with pytest.raises(NotAvailable, match="to the power 1/3 is not written"):
+        write_theorem_for_rocq(prove_theorem(third), "third")
+    supposed = replace(
+        GRADIENT_DESCENT,
+        rounds={"t": 0},
+        quantities={"dist2": GRADIENT_DESCENT.quantities["dist2"]},
+        given={"far": "1 <= dist2[t]"},
+        claim="0 <= dist2[t]",
+        proof="done: claim by combine far",
     )
-    with pytest.raises(NotAvailable, match="whose exponent is no round"):
-        write_theorem_for_rocq(power, "bernoulli")
-    resting = replace(
-        PROXIMAL_POINT,
-        rests={"other": PROXIMAL_POINT},
-        quantities=PROXIMAL_POINT.quantities,
-        proof="""
-      done: claim by combine other""",
+    with pytest.raises(NotAvailable, match="given on a listed method"):
+        write_theorem_for_rocq(prove_theorem(supposed), "supposed")
+
+
+def test_the_order_in_which_a_derivation_is_stored_decides_nothing(proofs: dict[str, ProvedTheorem]) -> None:
+    """Its hypotheses were taken in this order: Rocq refused terms that had been kept, as their names are sorted there."""
+    proved = proofs["clients, a regulariser and a hypothesis"]
+    (system,) = (stored["system"] for stored in proved.data["derivations"]["both"])
+    assert (
+        len(system["hypotheses"]) == 2 and len({str(system["multipliers"][row]) for row in system["hypotheses"]}) == 2
     )
-    with pytest.raises(NotAvailable, match="rests on others"):
-        write_theorem_for_rocq(prove_theorem(resting), "resting")
+    turned = {**proved.data, "derivations": _turn(proved.data["derivations"])}
+    files = [write_theorem_for_rocq(replace(proved, data=data), "same").files() for data in (proved.data, turned)]
+    assert sorted(files[0]["Proof.v"].splitlines()) == sorted(files[1]["Proof.v"].splitlines())
+
+
+def _turn(data: Any) -> Any:
+    """The same, with all names of hypotheses in the other order."""
+    if isinstance(data, list):
+        return [_turn(part) for part in data]
+    if not isinstance(data, dict):
+        return data
+    return {k: dict(reversed(v.items())) if k == "hypotheses" else _turn(v) for k, v in data.items()}
 
 
 # ---- accepted and refused ---------------------------------------------------------------------------------------------------
@@ -200,6 +269,9 @@ def test_rocq_refuses_a_claim_about_played_states_that_is_one_percent_too_strong
         ("a sequence of numbers", "(t 0%nat = 1) ->\n"),
         ("a limit along some rounds", "endless J ->\n"),
         ("proximal point", "in_class L 0 f f_grad ->\n"),
+        ("resting on another", "in_class L 0 f f_grad ->\n"),
+        ("Bernoulli's inequality", "1 <= s ->\n"),
+        ("an exponential", "0 < x ->\n"),
     ],
 )
 def test_rocq_refuses_a_theorem_without_one_of_its_hypotheses(

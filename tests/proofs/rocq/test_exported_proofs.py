@@ -109,7 +109,11 @@ def test_a_derivation_is_a_statement_about_vectors_and_textbook_classes() -> Non
     files = make_theorem(FALLS, "falls", "a step falls").files()
     assert "in_class L (- L) f f_grad" in files["Statement.v"] and "eta <= 1 / L" in files["Statement.v"]
     assert "f_grad ((- eta) *: m0)%V = m1" in files["Statement.v"] and "Proof." not in files["Statement.v"]
-    assert "Theorem proof : statement." in files["Proof.v"] and "Print Assumptions proof" in files["Axioms.v"]
+    assert "Theorem proof : statement." in files["Proof.v"]
+    assert (
+        "Definition proved : falls.Statement.statement := falls.Proof.proof.\nPrint Assumptions proved."
+        in files["Axioms.v"]
+    )
 
 
 def test_a_theorem_says_the_methods_round_and_the_claim_as_it_was_typed(proofs: dict[str, ProvedTheorem]) -> None:

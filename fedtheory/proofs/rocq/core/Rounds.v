@@ -20,6 +20,9 @@ Proof. intros C -> H; apply Rmult_integral in H; lra. Qed.
 Lemma weigh_zero m a b : a = b -> m * (b - a) = 0. Proof. intros ->; ring. Qed.
 Lemma both_zero a b : a = 0 -> b = 0 -> a + b = 0. Proof. lra. Qed.
 Lemma of_difference a b : a - b <= 0 -> a <= b. Proof. lra. Qed.
+Lemma same_gap a b u v : u <= v -> b - a = v - u -> a <= b. Proof. lra. Qed.
+Lemma same_gap_less a b u v : u < v -> b - a = v - u -> a < b. Proof. lra. Qed.
+Lemma same_gap_equal a b u v : u = v -> b - a = v - u -> a = b. Proof. lra. Qed.
 Lemma square_nonneg a : 0 <= a ^ 2. Proof. nra. Qed.
 
 (* ---- rounds, powers ---------------------------------------------------------------------------------------------------------- *)

@@ -24,6 +24,15 @@ from fedtheory.proofs.rocq.expressions import Real, apply, identifier
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from fedtheory.proofs.rocq.settings import NumberRange
 
+#: that a claim follows from a line whose sides differ by as much, by sign
+_SAME_GAP = {"<=": "same_gap", "<": "same_gap_less", "==": "same_gap_equal"}
+
+#: powers whose exponents are sums and multiples of rounds as products of powers
+_SPREAD = """repeat match goal with
+    | |- context [?x ^ (?a + ?b)] => rewrite (pow_add x a b)
+    | |- context [?x ^ (?k * ?n)] => is_ground k; rewrite (PeanoNat.Nat.mul_comm k n), (pow_mult x n k)
+    | |- context [?x ^ (?n * ?k)] => is_ground k; rewrite (pow_mult x n k) end"""
+
 
 def write_theorem_for_rocq(proved: ProvedTheorem, name: str, title: str = "") -> RocqTheorem:
     """The theorem with its statement and proof.
@@ -286,15 +295,19 @@ class _Writer:
         bases = []
         for node in every:
             if isinstance(node, ast.BinOp) and self.author.is_real_power(node):
-                shown = (self.author.read(part).text(9) for part in (node.left, node.right))
-                values = (self.checker.value(part) for part in (node.left, node.right))
-                bases.append(f"{same_power(self.term.script, *shown, *values)} rewrite same; clear same.")
+                shown = self.author.read(node.left).text(9), self.author.read(node.right).text(9)
+                values = self.checker.value(node.left), self.checker.value(node.right)
+                bases.append(same_power(self.term.script, shown, values))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exp":
                 shown_x, x = self.author.read(node.args[0]).text(9), self.checker.value(node.args[0])
-                bases.append(f"{same_exponential(self.term.script, shown_x, x)} rewrite same; clear same.")
+                bases.append(same_exponential(self.term.script, shown_x, x))
         real = bool(bases)
-        if not powers and not real:
+        bases += [
+            self._same_sum(node) for node in every if isinstance(node, ast.Call) and show_tree(node.func) == "sum"
+        ]
+        if (not powers and not real) or sentence.sign == "->" or sentence.exists is not None:
             return f"exact ({line})."
+        apart = any("+" in (_exponent(node.right, least) or "") for node in powers)
         for node in powers:
             base = self.checker.value(node.left)
             product = self.term.formulas.product(base)
@@ -304,12 +317,31 @@ class _Writer:
         return "\n  ".join(
             [
                 opened,
-                f"refine (combine 1 _ _ _ 0 ltac:(lra) (weigh 1 _ _ ltac:(lra) ({line}{given})) nothing _).",
-                *(self.term.script.divisors(self.checker.gap(sentence)) if sentence.sign != "->" else []),
-                *dict.fromkeys(bases),
-                f"powers; {'alike; ' if real else ''}field; nonzero.",
+                f"refine ({_SAME_GAP[sentence.sign]} _ _ _ _ ({line}{given}) _).",
+                *self.term.script.divisors(self.checker.gap(sentence)),
+                *dict.fromkeys(filter(None, bases)),
+                f"powers; {f'{_SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
         )
+
+    def _same_sum(self, tree: ast.Call) -> str:
+        """A sum as its author wrote it is one in normal form, times what does not speak of its rounds: this is put in its place."""
+        value = self.checker.value(tree)
+        within = [atom for atom in value.atoms if atom.startswith("sum(")]
+        split = value.linear_in(within[0]) if len(within) == 1 else None
+        if split is None or not split[0].zero:
+            return ""
+        shown, own = self.author.read(tree).text(9), self.term.formulas.atom(within[0]).text(9)
+        _, variable, low, high = tree.args
+        if re.sub(rf"\b{identifier(show_tree(variable))}\b", self.term.formulas.bound, shown) == own:
+            return ""
+        first, last = self.author.index(low), self.author.index(high)
+        product = f"{self.term.formulas.quotient(split[1]).text(9)} * {own}"
+        by = (
+            f"unfold sum_of; generalize (S {last} - {first})%nat; intros terms; induction terms as [|terms IH]; cbn [total]; "
+            f"[ring | rewrite IH; {_SPREAD}; field; nonzero]"
+        )
+        return f"assert (same : {shown} = {product}) by ({by}). rewrite same; clear same."
 
 
 def _name_at(term: WrittenTerm, claim: Sentence) -> str:

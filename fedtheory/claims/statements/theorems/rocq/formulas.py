@@ -192,8 +192,12 @@ class Formulas:
         """The base of a power as a product of what it is taken apart into."""
         above, below = ONE, ONE
         for text, power in base_pieces(base):
-            own = self.quotient(value_of(read(text)))
-            above, below = (above * own ** int(power), below) if power > 0 else (above, below * own ** int(-power))
+            whole, own = Fraction(power), self.quotient(value_of(read(text)))
+            if whole.denominator == 2:
+                whole, own = 2 * whole, self.root(text if power_of_atom(text) else f"({text})**(1)")
+            if whole.denominator != 1:
+                raise NotAvailable(f"{text} to the power {power} is not written for Rocq")
+            above, below = (above * own ** int(whole), below) if power > 0 else (above, below * own ** int(-whole))
         return above / below
 
     def atom(self, atom: str) -> Real:

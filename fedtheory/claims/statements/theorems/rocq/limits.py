@@ -264,8 +264,8 @@ def _term(script: LimitWriter, monomial: Monomial, free: Quotient, t: str, j: st
     below_one = f"(ltac:({same}; pose proof {script.signs.prove(_ONE - base, strict=True)}; lra) : {shown} < 1)"
     falls = f"(conj {nonneg} {below_one})"
     most = max(int(degree), 0)
-    power = Tending(f"INR {word} ^ {most} * {shown} ^ {word}", "0", f"(tends_in_power {j} {most} {shown} {falls})")
-    found = found.times(power, word, j)
+    falling = Tending(f"INR {word} ^ {most} * {shown} ^ {word}", "0", f"(tends_in_power {j} {most} {shown} {falls})")
+    found = found.times(falling, word, j)
     if degree < 0:
         found = found.times(Tending(inverse, "0", f"(tends_in_inverse_power {j} {-degree} ltac:(lia))"), word, j)
     return found

@@ -6,6 +6,7 @@ same since their logarithms are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -23,6 +24,7 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
     """``bernoulli x, s``."""
     checker = script.checker
     x, s = (checker.value(read(piece)) for piece in split_pieces(text))
+    _note_roots(script, goal)
     base, tangent = _ONE + x, _ONE + s * x
     power = checker.value(read(f"(1 + ({x.text()}))**({s.text()})"))
     if checker.is_nonnegative(-s):
@@ -47,7 +49,7 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
         checker.gap(goal) - fact,
         [power],
         f"pose proof (bernoulli_{lemma} {x_shown} {s_shown} {inside} {within}) as most.",
-        [same_power(script, f"1 + {x_shown}", s_shown, base, s) + " rewrite same in most; clear same."],
+        [same_power(script, (f"1 + {x_shown}", s_shown), (base, s), " in most")],
     )
 
 
@@ -55,13 +57,14 @@ def write_exponential(script: LimitWriter, goal: Sentence, text: str) -> str:
     """``exponential x``."""
     checker, x = script.checker, script.checker.value(read(text))
     power = checker.value(read(f"exp({x.text()})"))
+    _note_roots(script, goal)
     shown = script.formulas.quotient(x).text(9)
     return _from_powers(
         script,
         checker.gap(goal) - (power - _ONE - x),
         [x],
         f"pose proof (exponential_rule {shown}) as most.",
-        [same_exponential(script, shown, x) + " rewrite same in most; clear same."],
+        [same_exponential(script, shown, x, " in most")],
     )
 
 
@@ -72,7 +75,8 @@ def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str,
     premise, s = checker.premise(line, goal, name, more), checker.value(read(exponent))
     sides = [checker.value(premise.left), checker.value(premise.right)]
     small, large = (value_of(read(f"({side.text()})**({s.text()})")) for side in sides)
-    shown = " ".join(script.formulas.quotient(q).text(9) for q in (*sides, s))
+    _note_roots(script, goal)
+    *shown, power_shown = (script.formulas.quotient(q).text(9) for q in (*sides, s))
     fact = script.premise(goal, name, more)
     fact = f"(Req_le _ _ {fact})" if premise.sign == "==" else f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
     below = f"{script.signs.prove(sides[0], strict=True)} ltac:(pose proof {fact}; lra) {script.signs.prove(s)}"
@@ -80,19 +84,24 @@ def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str,
         script,
         checker.gap(goal) - (large - small),
         [small, large],
-        f"pose proof (power_rule {shown} {below}) as most.",
+        f"pose proof (power_rule {' '.join(shown)} {power_shown} {below}) as most.",
         [
-            same_power(script, *(script.formulas.quotient(q).text(9) for q in (side, s)), side, s)
-            + " rewrite same in most; clear same."
-            for side in sides
+            same_power(script, (side_shown, power_shown), (side, s), " in most")
+            for side_shown, side in zip(shown, sides, strict=True)
         ],
     )
 
 
+def _note_roots(script: LimitWriter, goal: Sentence) -> None:
+    """Roots of this line, and no others."""
+    script.formulas.roots.clear()
+    script.formulas.sentence(goal)
+    script.formulas.real_powers = True
+
+
 def _from_powers(script: LimitWriter, left: Quotient, met: list[Quotient], most: str, same: list[str]) -> str:
     """The goal from an inequality between powers, once these are written in their normal form."""
-    script.formulas.real_powers = True
-    return "\n  ".join([*script.divisors(left, *met), most, *same, settle(script, left), script.finish()])
+    return "\n  ".join([*script.divisors(left, *met), most, *filter(None, same), settle(script, left), script.finish()])
 
 
 def _at_most(script: LimitWriter, low: str, high: str, gap: Quotient, *, strict: bool = False) -> str:
@@ -105,19 +114,26 @@ def _at_most(script: LimitWriter, low: str, high: str, gap: Quotient, *, strict:
     )
 
 
-def same_power(script: LimitWriter, base_shown: str, s_shown: str, base: Quotient, s: Quotient) -> str:
-    """That a power, as it is shown, is a product of powers."""
-    formulas = script.formulas
+def same_power(script: LimitWriter, shown: tuple[str, str], values: tuple[Quotient, Quotient], where: str = "") -> str:
+    """A power, its base and exponent as they are shown, is a product of powers, which is put in its place."""
+    formulas, (base_shown, s_shown), (base, s) = script.formulas, shown, values
     positive = "".join(f"pose proof {script.signs.prove(q, strict=True)}; " for q in _pieces(base))
     product = formulas.product(base)
     proof = f"{positive}replace ({base_shown}) with ({product}) by (field; nonzero); by_logs; field; nonzero"
-    return f"assert (same : Rpower ({base_shown}) {s_shown} = {product_of_powers(script, base, s)}) by ({proof})."
+    return _put(f"Rpower ({base_shown}) {s_shown}", product_of_powers(script, base, s).text(69), proof, where)
 
 
-def same_exponential(script: LimitWriter, shown: str, x: Quotient) -> str:
-    """That the exponential of a sum, as it is shown, is a product."""
+def _put(shown: str, product: str, proof: str, where: str) -> str:
+    """Tactics that write a product for what is shown; none where both are the same but for parentheses, which ``alike`` looks through."""
+    if re.sub(r"[()]", "", shown) == re.sub(r"[()]", "", product):
+        return ""
+    return f"assert (same : {shown} = {product}) by ({proof}). rewrite same{where}; clear same."
+
+
+def same_exponential(script: LimitWriter, shown: str, x: Quotient, where: str = "") -> str:
+    """The exponential of a sum, as it is shown, is a product, which is put in its place."""
     product = product_of_powers(script, Quotient.atom(f"({EULER})**(1)"), x)
-    return f"assert (same : exp {shown} = {product}) by ({_posed(script, x)}by_logs; field; nonzero)."
+    return _put(f"exp {shown}", product.text(69), f"{_posed(script, x)}by_logs; field; nonzero", where)
 
 
 def _posed(script: LimitWriter, *quotients: Quotient) -> str:

@@ -141,7 +141,7 @@ class Signs:
         names_of = " ".join(f"root_{k}" for k in range(1, len(squares) + 1))
         facts = "; ".join(f"pose proof {said} as root_{k}" for k, said in enumerate(squares, 1))
         return (
-            f"eq_ind _ (fun v : R => 0 {sign} v) ({proof} : 0 {sign} {shown_q.text(69)}) _ "
+            f"eq_ind _ (fun v : R => 0 {sign} v) ({proof} : 0 {sign} {shown_q.text(69)}) ({plain}) "
             f"ltac:({facts}; normal; field [{names_of}]; nonzero)"
         )
 

@@ -421,9 +421,8 @@ class WindowDerivation(StoredNumbers):
         self.certificate, self.window = certificate, certificate.window
         world = self.window.world
         counts = int(self.system["mean"]), int(self.system["deviation"])
-        if counts != (len(world.mean), len(world.deviation)) or list(self.system["functions"]) != [
-            f.name for f in self.window.functions
-        ]:
+        functions = sorted(f.name for f in self.window.functions)
+        if counts != (len(world.mean), len(world.deviation)) or sorted(self.system["functions"]) != functions:
             raise NotAvailable("a derivation about other vectors than those that are played is not written for Rocq")
         for f in self.window.functions:
             stored = self.reader.function(self.system["functions"][f.name]).evaluations
@@ -442,8 +441,8 @@ class WindowDerivation(StoredNumbers):
         return all(value == 0 for value in (self._vector(parts) - v).terms.values())
 
     def write(self) -> None:
-        """Note multipliers and squares."""
-        names, hypotheses = list(self.system["functions"]), list(self.system["hypotheses"])
+        """Note multipliers and squares; functions and hypotheses by their place in the window, in whichever order they are stored."""
+        names, hypotheses = [f.name for f in self.window.functions], [name for name, _ in self.window.hypotheses]
         for row, value in self.system["multipliers"].items():
             product = self.product(self.reader.number(value))
             if row in hypotheses:
