@@ -37,19 +37,28 @@ class Unwritten(InvalidInput):
 
 
 class WrittenNumber(Fraction):
-    """A parameter, or what was computed from parameters: its value at the generic point, and its tree."""
+    """A parameter, or what was computed from parameters: its value at the generic point, and its tree.
 
-    __slots__ = ("tree",)
+    ``counted``: the whole numbers among these, which are not generic: a one that is made of them may be another number elsewhere and keeps its tree,
+    and a zero notes them.
+    """
+
+    __slots__ = ("counted", "tree")
     tree: ast.expr
+    counted: tuple[Any, ...]  # of CountedNumber
 
-    def __new__(cls, value: Fraction, tree: ast.expr) -> WrittenNumber:  # type: ignore[override]
+    def __new__(cls, value: Fraction, tree: ast.expr, counted: tuple[Any, ...] = ()) -> WrittenNumber:  # type: ignore[override]
         """A value with a tree; what is zero or one is these."""
         self = super().__new__(cls, value)
-        self.tree = _constant(value) if value in (0, 1, -1) else tree
+        self.counted = counted
+        if value == 0:
+            for number in counted:
+                int(number)
+        self.tree = _constant(value) if value == 0 or (value in (1, -1) and not counted) else tree
         return self
 
     def __neg__(self) -> WrittenNumber:
-        return WrittenNumber(super().__neg__(), ast.UnaryOp(ast.USub(), self.tree))
+        return WrittenNumber(super().__neg__(), ast.UnaryOp(ast.USub(), self.tree), self.counted)
 
     def __abs__(self) -> WrittenNumber:
         return self if self >= 0 else -self
@@ -64,7 +73,8 @@ def _operation(name: str, sign: ast.operator, *, swapped: bool = False) -> Calla
             return value
         left, right = (other, self) if swapped else (self, other)
         try:
-            return WrittenNumber(value, _join(number_tree(left), sign, number_tree(right)))
+            counted = tuple({id(one): one for one in (*self.counted, *getattr(other, "counted", ()))}.values())
+            return WrittenNumber(value, _join(number_tree(left), sign, number_tree(right)), counted)
         except Unwritten:  # that is said where it is to be written
             return value
 
@@ -127,6 +137,12 @@ class CountedNumber(WrittenNumber):
     __slots__ = ("noted",)
     noted: list[str]
 
+    def __new__(cls, value: Fraction, tree: ast.expr, noted: list[str]) -> CountedNumber:  # type: ignore[override]
+        """A parameter, and where it is noted."""
+        self: Any = super().__new__(cls, value, tree)
+        self.tree, self.noted, self.counted = tree, noted, (self,)
+        return self  # type: ignore[no-any-return]
+
     def __int__(self) -> int:  # type: ignore[override]
         """The number, which is noted."""
         said = f"{write(self.tree)} = {super().__int__()}"
@@ -146,8 +162,7 @@ def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str,
     shares = [Fraction(_PRIMES[(3 * k + 1) % 15], _PRIMES[(5 * k + 2) % 15] + k) for k in range(len(reals.parameters))]
     found: dict[str, Any] = {}
     for name, value in fixed.items():
-        found[name] = CountedNumber(Fraction(value), ast.Name(name, ast.Load()))
-        found[name].noted = [] if noted is None else noted
+        found[name] = CountedNumber(Fraction(value), ast.Name(name, ast.Load()), [] if noted is None else noted)
     point = reals.point(shares)
     return found | {name: WrittenNumber(Fraction(value), ast.Name(name, ast.Load())) for name, value in point.items()}
 
@@ -242,6 +257,11 @@ def _value(number: Any) -> Any:
     return Fraction(number) if isinstance(number, WrittenNumber) else number
 
 
+def _is_plain(number: Any, *numbers: int) -> bool:
+    """Whether a number is one of these wherever whole parameters lie."""
+    return number in numbers and not getattr(number, "counted", ())
+
+
 def _sum_of(found: Any, left: Any, right: Any) -> Any:
     if found is NotImplemented:
         return found
@@ -251,7 +271,7 @@ def _sum_of(found: Any, left: Any, right: Any) -> Any:
 def _scaled(found: Any, thing: Any, factor: Any) -> Any:
     if found is NotImplemented:
         return found
-    if factor == 1:
+    if _is_plain(factor, 1):
         return thing
     return _like(found, Made("sum", ((factor, thing),)))
 
@@ -473,7 +493,7 @@ class Writer:
                 yield split_sign(tree)
             return
         for factor, part in made.parts:
-            opened = isinstance(part, Form) and factor in (1, -1)
+            opened = isinstance(part, Form) and _is_plain(factor, 1, -1)
             for positive, term in (
                 self._top(part) if opened else [split_sign(draw_signs(self._term(factor, part, None)))]
             ):
