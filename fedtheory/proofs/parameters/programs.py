@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,9 +22,17 @@ SUSPECT = 3e-7
 ACCURACY = 1e-5
 
 
+#: units of rows, values and of each block's leaves; and what finds them for values and Gram matrices
+Units: TypeAlias = tuple[Matrix, Matrix, list[Matrix]]
+FindUnits: TypeAlias = Callable[[Matrix, Sequence[Matrix]], Units]
+
+
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Rows and conclusion (the last) as floats, in units of leaves, values and rows in which their coefficients are near one (`_find_units`).
+    """Rows and conclusion (the last) as floats, in units of leaves, values and rows in which coefficients are near one.
+
+    There are two ways to choose these: by largest coefficients, which suits most systems, and by least squares, which is the same in all units of
+    length and value. Whether a solver's answer is good may hang on the way, so that both are asked before it is believed that there is none.
 
     ``blocks``: which of S, Q and the constant (a 1x1 block, where one occurs) there are; ``leaves``, ``numbers``, ``rows``: the units.
     """
@@ -36,7 +45,7 @@ class Balanced:
     rows: Matrix
 
     @classmethod
-    def of(cls, system: System, rows: Sequence[NamedForm]) -> Balanced:
+    def of(cls, system: System, rows: Sequence[NamedForm], find_units: FindUnits | None = None) -> Balanced:
         """Write them down."""
         forms = [*(form for _, form in rows), system.conclusion]
         sizes = (*system.sizes, 1)
@@ -53,7 +62,7 @@ class Balanced:
             for t, value in form.values.items():
                 values[k, t] = float(value)
         matrices = [dense[k] for k in blocks]
-        row_units, numbers, leaf_units = _find_units(values, matrices)
+        row_units, numbers, leaf_units = (find_units or by_largest)(values, matrices)
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
         return cls(blocks, tuple(scaled), values * row_units[:, None] * numbers, tuple(leaf_units), numbers, row_units)
 
@@ -69,10 +78,22 @@ class Balanced:
         return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
 
 
-def _find_units(values: Matrix, matrices: Sequence[Matrix]) -> tuple[Matrix, Matrix, list[Matrix]]:
-    """Units of rows, values and leaves in which the logarithms of coefficients are small, by least squares; the largest in a row is then one.
+def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> Units:
+    """Leaves and rows are scaled in turn to a largest coefficient of one, in Gram matrices; values stay as they are."""
+    rows, leaves = np.ones(len(values)), [np.ones(m.shape[1]) for m in matrices]
+    for _ in range(4):
+        for k, m in enumerate(matrices):
+            inside = np.abs(m * rows[:, None, None] * np.outer(leaves[k], leaves[k]))
+            leaves[k] = leaves[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
+        largest = [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaves, strict=True)]
+        rows = 1 / _or_one(np.max(largest or [np.ones(len(values))], axis=0))
+    return rows, np.ones(values.shape[1]), leaves
 
-    Other units of length and value change coefficients by factors of rows, values and leaves, so that these lead to the same numbers.
+
+def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> Units:
+    """The logarithms of all coefficients are as small as units of rows, values and leaves can make them.
+
+    Other units of length and value change coefficients by such factors, so that these lead to the same numbers.
     """
     count = len(values)
     firsts = np.cumsum([count + values.shape[1], *(m.shape[1] for m in matrices)])
@@ -87,10 +108,10 @@ def _find_units(values: Matrix, matrices: Sequence[Matrix]) -> tuple[Matrix, Mat
             for j in places:
                 np.add.at(normal, (i, j), 1.0)
     units = np.exp(np.linalg.lstsq(normal, right, rcond=1e-10)[0])
-    numbers, leaves = units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
-    largest = [np.abs(values * numbers).max(axis=1, initial=0.0)]
-    largest += [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaves, strict=True)]
-    return 1 / _or_one(np.max(largest, axis=0)), numbers, leaves
+    return units[:count], units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
+
+
+WAYS: tuple[FindUnits, ...] = (by_largest, by_least_squares)
 
 
 def _or_one(sizes: Matrix) -> Matrix:
@@ -103,11 +124,19 @@ def violation(
 ) -> tuple[float, conic.Solution | None, Balanced]:
     """The largest left side of the conclusion, in units, where the rows are at most ``-margin`` and the trace is at most one.
 
-    NaN where no solver's answer is good; infinite only along a direction that was checked.
+    NaN where no solver's answer is good; infinite only along a direction that was checked. Without a margin it is above `SUSPECT` only if it is so
+    in the units of both ways.
     """
     chosen = system.rows if rows is None else rows
-    balanced = Balanced.of(system, chosen)
-    program = balanced.program(np.full(len(chosen), -margin), limited=True)
+    found = _violation(Balanced.of(system, chosen), margin)
+    if found[0] <= SUSPECT or (margin and found[1] is not None):
+        return found
+    other = _violation(Balanced.of(system, chosen, by_least_squares), margin)
+    return other if np.isnan(found[0]) or other[0] <= SUSPECT else found
+
+
+def _violation(balanced: Balanced, margin: float) -> tuple[float, conic.Solution | None, Balanced]:
+    program = balanced.program(np.full(len(balanced.rows) - 1, -margin), limited=True)
     try:
         found = conic.solve_program(program, tolerance=ACCURACY, solvers=("CLARABEL",))
     except conic.Infeasible:
@@ -122,14 +151,13 @@ def violation(
 def cheapest(
     system: System, rows: Sequence[NamedForm], weights: Any, delta: float = 0.0, conclusion: Form | None = None
 ) -> Matrix | None:
-    """Multipliers of least weighted sum whose remainder is at least delta times the identity in units; None if there are none or none was found."""
+    """Multipliers of least weighted sum whose remainder is at least delta times the identity in units; None if neither way finds any."""
     asked = system if conclusion is None else system.with_conclusion(conclusion)
-    balanced = Balanced.of(asked, rows)
-    bounds = np.asarray(weights, float) * balanced.rows[:-1] / balanced.rows[-1]
-    try:
-        found = conic.solve_program(
-            balanced.program(bounds, delta, limited=False), tolerance=ACCURACY, solvers=("CLARABEL",)
-        )
-    except SolverFailed:
-        return None
-    return np.asarray(found.multipliers * balanced.rows[:-1] / balanced.rows[-1])
+    for way in WAYS:
+        balanced = Balanced.of(asked, rows, way)
+        bounds = np.asarray(weights, float) * balanced.rows[:-1] / balanced.rows[-1]
+        program = balanced.program(bounds, delta, limited=False)
+        with contextlib.suppress(SolverFailed):
+            found = conic.solve_program(program, tolerance=ACCURACY, solvers=("CLARABEL",))
+            return np.asarray(found.multipliers * balanced.rows[:-1] / balanced.rows[-1])
+    return None
