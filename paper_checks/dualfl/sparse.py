@@ -30,8 +30,8 @@ def regression(rng: np.random.Generator) -> Any:
     return regularised(smooth, L1(WEIGHT))
 
 
-SHORT = Side("feddualavg", "lr = 1/10, steps = 10", problem=regression, name="FedDualAvg, short steps")
-AVERAGING = Side("feddualavg", "lr = 1, steps = 10", problem=regression, name="FedDualAvg")
+SHORT = Side("feddualavg", "lr = 1/10, steps = 10, server_lr = 1", problem=regression, name="FedDualAvg, short steps")
+AVERAGING = Side("feddualavg", "lr = 1, steps = 10, server_lr = 1", problem=regression, name="FedDualAvg")
 OURS = Side(
     "dualfl", f"nu = {MU}, rho = 3/1000, upload = model, accuracy = {STOPPED_AT:.0e}", problem=regression, name="DualFL"
 )

@@ -48,8 +48,6 @@ NOT_NAMED = {
     "ServerStepsOfTheClients",
     "OneProximalStep",  # it is a published method, which the report says
     "WeighsWithoutSum",
-    "DualsOfActiveOnly",
-    "KeepsAheadOnly",
     "DirectionNeverReset",
     "PersonalOfAll",
     "ControlWithoutTheLastStep",
@@ -63,10 +61,7 @@ NAMED_OTHERWISE = {
     "PenaltyDecays",  # 1/s grows
     "AbsentGetTheServers",
     "DualAfterCommunication",
-    "WholeGradientOfBefore",
     "SkipsTheSecondStep",  # K - 1 local steps
-    "LateCorrections",
-    "InertiaFromTwoRoundsAgo",
     "MeanOfTheOthers",
 }
 #: that are no bugs: the mean of the duals of all clients is that of those who have taken part

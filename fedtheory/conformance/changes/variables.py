@@ -137,7 +137,7 @@ def put_state_before(reading: RoundReading, place: PlaceInRound) -> Iterator[Rou
     text = _in_variables(place)
     if text is not None and "state." in text:
         old = re.sub(r"\bstate\.", "notes.before(state, key).", text)
-        yield put(place, f"({old})", f"{name_of(place)} of the variables of a round earlier")
+        yield put(place, f"({old})", f"{name_of(place)} of the round before, of the clients of this one")
 
 
 def _in_variables(place: PlaceInRound) -> str | None:

@@ -23,8 +23,8 @@ ACCURACY = 1e-5
 
 
 #: units of rows, values and of each block's leaves; and what finds them for values and Gram matrices
-Units: TypeAlias = tuple[Matrix, Matrix, list[Matrix]]
-FindUnits: TypeAlias = Callable[[Matrix, Sequence[Matrix]], Units]
+BalanceUnits: TypeAlias = tuple[Matrix, Matrix, list[Matrix]]
+FindUnits: TypeAlias = Callable[[Matrix, Sequence[Matrix]], BalanceUnits]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Balanced:
         return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
 
 
-def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> Units:
+def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
     """Leaves and rows are scaled in turn to a largest coefficient of one, in Gram matrices; values stay as they are."""
     rows, leaves = np.ones(len(values)), [np.ones(m.shape[1]) for m in matrices]
     for _ in range(4):
@@ -90,7 +90,7 @@ def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> Units:
     return rows, np.ones(values.shape[1]), leaves
 
 
-def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> Units:
+def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
     """The logarithms of all coefficients are as small as units of rows, values and leaves can make them.
 
     Other units of length and value change coefficients by such factors, so that these lead to the same numbers.

@@ -182,18 +182,19 @@ class Theorem:
                 raise InvalidInput(f"{name!r} in {str(sentence)!r} is no quantity; there are {there}")
 
     def _require_begun(self, sentence: Sentence) -> None:
-        """No value is before the first one, X[0]."""
+        """No value is before the first one, X[0], or that of the first round of states that a function plays."""
         bound = {sentence.exists.variable} if sentence.exists else set[str]()
         for side in sentence.sides:
             bound |= {show_tree(n.args[1]) for n in ast.walk(side) if isinstance(n, ast.Call) and len(n.args) == 4}
         for node in (n for side in sentence.sides for n in indexed(side)):
             variables, first = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
+            begin = 0 if quantity_of(node) in self.sequences else getattr(self.states, "least", 0)
             if variables.keys() <= self.rounds.keys() - bound:
                 least = first + sum(count * self.rounds[name] for name, count in variables.items() if count > 0)
-                if least < 0:
-                    begins = ", ".join(f"{name} = {self.rounds[name]}" for name in variables) or "every round"
+                if least < begin:
+                    at = ", ".join(f"{name} = {self.rounds[name]}" for name in variables) or "every round"
                     raise InvalidInput(
-                        f"{show_tree(node)} in {str(sentence)!r} is before the first value, {quantity_of(node)}[0], at {begins}"
+                        f"{show_tree(node)} in {str(sentence)!r} is before the first value, {quantity_of(node)}[{begin}], at {at}"
                     )
 
     def _require_script(self) -> None:

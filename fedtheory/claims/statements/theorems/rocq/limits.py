@@ -112,14 +112,14 @@ def tends_to(
             known = known if limit.along else f"(tends_along {j} _ _ {known})"
             parts.append((split[1], f"{formulas.atom(atom)}", limit.value, known))
     if t in names_in(left) and not parts:
-        return vanishes(script, rest, t, j, first)
+        return write_vanishing(script, rest, t, j, first)
     if t in names_in(left):  # what vanishes, less the limits of the other parts
         apart, end = left - rest, Quotient.number(0)
         c = formulas.quotient(apart).text(9)
         shown = Tending(
             f"{c} * 1 + ({formulas.quotient(rest)})",
             f"{c} * 1 + 0",
-            f"(tends_in_add {j} _ _ {c} _ _ (tends_in_number {j} 1) {vanishes(script, rest, t, j, first)})",
+            f"(tends_in_add {j} _ _ {c} _ _ (tends_in_number {j} 1) {write_vanishing(script, rest, t, j, first)})",
         )
     else:
         alone, end = formulas.quotient(left).text(9), rest
@@ -167,7 +167,7 @@ class Tending:
         return f"(tends_in_equal {j} {functions} ({self.value}) ({value}) {first}\n      {each} {exact} {self.proof})"
 
 
-def vanishes(script: LimitWriter, rest: Quotient, t: str, j: str, first: int) -> str:
+def write_vanishing(script: LimitWriter, rest: Quotient, t: str, j: str, first: int) -> str:
     """A proof that a formula tends to zero: every term by a power whose base is below one, or by higher powers of the round below than above."""
     if rest.zero:
         return f"(tends_in_number {j} 0)"
