@@ -113,7 +113,7 @@ def test_what_a_first_state_has_is_told() -> None:
         return SimpleNamespace(x=x * 0, f=f, x_star=x)
 
     theorem = of_descent(descent, claim="d[T] <= d[1]")
-    begun = replace(theorem, states=PlayedStates(descent, begins=begins, least=1))
+    begun = replace(theorem, states=PlayedStates(descent, begins=begins, least=1), rounds={"T": 1})
     assert "at first: x^1 = 0" in told_of(begun)
     assert "at first: x^0 = 0" not in told_of(theorem)
 
