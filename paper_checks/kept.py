@@ -7,20 +7,17 @@ there and makes what is not; ``python -m paper_checks.kept --stamp SIZE`` writes
 
 from __future__ import annotations
 
-import csv
 import json
+import os
 import pkgutil
 import random
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import get_args
-
-import numpy as np
 
 import paper_checks
 from fedtheory.claims.context import Context, Size
@@ -30,8 +27,6 @@ from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.tools.untrusted import read_json_file
 
 FOLDER = Path(__file__).parent / "results"
-#: by how much of what a column has metrics may differ that another processor made; local solves that stop at an accuracy may take a step more there
-ROUNDING = 1e-5
 VERSIONS = ("python", "fedtheory", "numpy")  #: that a summary must name
 
 
@@ -113,9 +108,17 @@ SAMPLE = 3  #: runs that are made again before all are stamped
 
 
 def stamp(
-    size: Size, context: Context, sample: int = SAMPLE, root: Path = FOLDER, tell: Callable[[str], None] = print
+    size: Size,
+    context: Context,
+    sample: int = SAMPLE,
+    root: Path = FOLDER,
+    tell: Callable[[str], None] = print,
+    like: Path | None = None,
 ) -> None:
-    """Write what makes the runs of a size here, once a sample of them, drawn at random for each method, came out as it is kept, up to rounding.
+    """Write what makes the runs of a size here, once a sample of them, drawn at random for each method, came out byte by byte as it is kept.
+
+    On another processor kept runs come out in other digits. Then ``like`` is a folder with the sample as the code of the kept runs makes it here
+    (`make_sample`), and the sample has to be the same as there.
 
     Runs that have been made since carry what made them in a file of their own; these files are merged into the one of all. The digests of their files
     are written with it.
@@ -138,35 +141,28 @@ def stamp(
     for name, identity in identities.items():
         if identity.data is None:
             raise InvalidInput(f"the data of {name} are not here; give the data folder (FEDTHEORY_DATA)")
-    for name in _draw(trainings, sample):
-        with tempfile.TemporaryDirectory() as place:
-            again = Context(size=size, data=context.data, device=context.device, results=place)
-            trainings[name].make(again)
-            new, old = (folder / name / "metrics.csv" for folder in (Path(place), root / size))
-            off = _difference(new, old)
-            if off > ROUNDING:
+    with tempfile.TemporaryDirectory() as place:
+        for name in make_sample(size, context, Path(place), sample, root):
+            new, old = (folder / name / "metrics.csv" for folder in (Path(place), like or root / size))
+            if not old.exists():
                 raise InvalidInput(
-                    f"{name} came out otherwise when it was made again ({off:.1g} of what a column has); nothing was stamped"
+                    f"{old} is not there; the sample that 'python -m paper_checks.kept --make' makes is expected"
                 )
-        tell(
-            f"{name}: made again, {f'as it is kept up to {off:.1g} of what a column has' if off else 'byte by byte as it is kept'}"
-        )
+            if new.read_bytes() != old.read_bytes():
+                raise InvalidInput(f"{name} came out otherwise when it was made again; nothing was stamped")
+            tell(f"{name}: made again, byte by byte as it is {'kept' if like is None else f'in {like}'}")
     share_identities(root / size, identities)
     for folder in folders:
         (folder / FILE).unlink(missing_ok=True)
     tell(f"{len(identities)} runs of {size} size are stamped")
 
 
-def _difference(new: Path, old: Path) -> float:
-    """The largest difference of two files of metrics, relative to a column's largest number; infinite where they differ in more than digits."""
-    if new.read_bytes() == old.read_bytes():
-        return 0.0
-    (head, *rows), (own_head, *own_rows) = (list(csv.reader(path.read_text().splitlines())) for path in (new, old))
-    a, b = (np.array([[float(v or "nan") for v in row] for row in found]) for found in (rows, own_rows))
-    if head != own_head or a.shape != b.shape or not np.array_equal(np.isfinite(a), np.isfinite(b)):
-        return np.inf
-    size = np.nanmax(np.where(np.isfinite(b), np.abs(b), 0.0), axis=0, initial=np.finfo(float).tiny)
-    return float(np.max(np.abs(a - b) / size, initial=0.0, where=np.isfinite(b)))
+def make_sample(size: Size, context: Context, place: Path, sample: int = SAMPLE, root: Path = FOLDER) -> Iterator[str]:
+    """Make the sample of the kept runs of a size in a folder, yielding their names."""
+    trainings = {folder.name: training_of(folder) for folder in kept(size, root)}
+    for name in _draw(trainings, sample):
+        trainings[name].make(replace(context, size=size, results=str(place)))
+        yield name
 
 
 def _draw(trainings: dict[str, Training], sample: int) -> list[str]:
@@ -178,19 +174,32 @@ def _draw(trainings: dict[str, Training], sample: int) -> list[str]:
     return [names[k] for k in range(turns) for _, names in sorted(methods.items()) if k < len(names)][:sample]
 
 
-if __name__ == "__main__":
-    import os
+USAGE = """python -m paper_checks.kept --stamp SIZE [LIKE] [SAMPLE]: write what makes the runs of a size (laptop, small, paper), once a sample of so
+many came out as it is kept
+python -m paper_checks.kept --make SIZE FOLDER [SAMPLE]: make the sample in a folder. Where the processor is another one than that of the kept runs,
+do so with the code that is stamped, and give --stamp the folder as LIKE"""
 
-    if len(sys.argv) < 3 or sys.argv[1] != "--stamp" or sys.argv[2] not in get_args(Size):
-        sys.exit(
-            "python -m paper_checks.kept --stamp SIZE [SAMPLE]: SIZE is laptop, small or paper, SAMPLE the number of runs made again first"
-        )
-    size: Size = sys.argv[2]  # type: ignore[assignment]
+
+def main(arguments: list[str]) -> None:
+    """Stamp, or make the sample."""
+    *words, last = arguments or [""]
+    sample, words = (int(last), words) if last.isdigit() else (SAMPLE, arguments)
+    match words:
+        case ["--stamp", ("laptop" | "small" | "paper") as size, *like] if len(like) < 2:
+            stamp(size, _context(size), sample, like=Path(*like) if like else None)
+        case ["--make", ("laptop" | "small" | "paper") as size, folder]:
+            for name in make_sample(size, _context(size), Path(folder), sample):
+                print(name)
+        case _:
+            sys.exit(USAGE)
+
+
+def _context(size: Size) -> Context:
+    return Context(size=size, data=os.environ.get("FEDTHEORY_DATA"))
+
+
+if __name__ == "__main__":
     try:
-        stamp(
-            size,
-            Context(size=size, data=os.environ.get("FEDTHEORY_DATA")),
-            int(sys.argv[3]) if len(sys.argv) > 3 else SAMPLE,
-        )
+        main(sys.argv[1:])
     except FedtheoryError as failure:
         sys.exit(f"error: {failure}")

@@ -18,7 +18,7 @@ from fedtheory.core.errors import InvalidInput
 from paper_checks.dualfl.experiments import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
-from paper_checks.kept import FOLDER, asked_for, flaws, kept, stale, stamp
+from paper_checks.kept import FOLDER, asked_for, flaws, kept, make_sample, stale, stamp
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
@@ -100,12 +100,29 @@ def test_nothing_is_stamped_where_a_run_comes_out_otherwise(root) -> None:
     table.write_text(table.read_text().replace("0.", "0.0", 1))
     with pytest.raises(
         InvalidInput,
-        match=r"came out otherwise when it was made again \(.* of what a column has\); nothing was stamped",
+        match="came out otherwise when it was made again; nothing was stamped",
     ):
         stamp("laptop", Context(), root=root)
     assert not (root / "laptop" / SHARED).exists()
     with pytest.raises(RefusedRun, match="does not say what made it"):
         RUN.read(Context(results=str(root / "laptop")))
+
+
+def test_where_digits_are_others_the_sample_of_the_code_that_is_stamped_decides(root, tmp_path) -> None:
+    [folder] = kept("laptop", root)
+    (folder / FILE).unlink()
+    table = folder / "metrics.csv"
+    table.write_text(table.read_text().replace("0.", "0.0", 1))  # as of another processor
+    with pytest.raises(InvalidInput, match=r"is not there; the sample that .* makes is expected"):
+        stamp("laptop", Context(), root=root, like=tmp_path)
+    assert [*make_sample("laptop", Context(), tmp_path, root=root)] == [RUN.key]
+    said: list[str] = []
+    stamp("laptop", Context(), root=root, tell=said.append, like=tmp_path)
+    assert said[0] == f"{RUN.key}: made again, byte by byte as it is in {tmp_path}" and flaws(folder) == []
+    made = tmp_path / RUN.key / "metrics.csv"
+    made.write_text(made.read_text().replace("0.", "0.0", 1))
+    with pytest.raises(InvalidInput, match="came out otherwise"):
+        stamp("laptop", Context(), root=root, like=tmp_path)
 
 
 def test_an_edited_run_is_not_stamped(root) -> None:
