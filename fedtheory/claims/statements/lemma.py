@@ -38,7 +38,7 @@ from fedtheory.proofs.parameters.constants import Sensitivity, SystemOf, judge_t
 from fedtheory.proofs.parameters.derivation import states
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.judge import Judgement, Word, judge_system
-from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
@@ -341,7 +341,7 @@ def needed_premises(lemma: Lemma) -> dict[str, bool | None]:
         found[name] = False
         for point in points:
             there = less.at(point)
-            value, _, _ = violation(there)
+            value, _, _ = violation(there, ways=IN_WORDS)
             if value > SUSPECT:
                 found[name] = True if value == float("inf") or find_instance(there, point, value) is not None else None
                 if found[name]:

@@ -27,6 +27,52 @@ BalanceUnits: TypeAlias = tuple[Matrix, Matrix, list[Matrix]]
 FindUnits: TypeAlias = Callable[[Matrix, Sequence[Matrix]], BalanceUnits]
 
 
+def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
+    """Leaves and rows are scaled in turn to a largest coefficient of one, in Gram matrices; values stay as they are."""
+    rows, leaves = np.ones(len(values)), [np.ones(m.shape[1]) for m in matrices]
+    for _ in range(4):
+        for k, m in enumerate(matrices):
+            inside = np.abs(m * rows[:, None, None] * np.outer(leaves[k], leaves[k]))
+            leaves[k] = leaves[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
+        largest = [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaves, strict=True)]
+        rows = 1 / _or_one(np.max(largest or [np.ones(len(values))], axis=0))
+    return rows, np.ones(values.shape[1]), leaves
+
+
+def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
+    """The logarithms of all coefficients are as small as units of rows, values and leaves can make them.
+
+    Other units of length and value change coefficients by such factors, so that these lead to the same numbers. Of the last row the largest is one.
+    """
+    count = len(values)
+    firsts = np.cumsum([count + values.shape[1], *(m.shape[1] for m in matrices)])
+    unknowns = int(firsts[-1])
+    normal, right = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
+    for first, entries in [(count, values), *zip(firsts[:-1], map(np.triu, matrices), strict=True)]:
+        row, *columns = np.nonzero(entries)
+        sizes = np.log(np.abs(entries[row, *columns]))
+        places = [row, *(first + column for column in columns)]
+        for i in places:
+            np.subtract.at(right, i, sizes)
+            for j in places:
+                np.add.at(normal, (i, j), 1.0)
+    units = np.exp(np.linalg.lstsq(normal, right, rcond=1e-10)[0])
+    numbers, leaves = units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
+    last = [np.abs(values[-1] * numbers).max(initial=0.0)]
+    last += [np.abs(m[-1] * np.outer(u, u)).max() for m, u in zip(matrices, leaves, strict=True)]
+    return np.append(units[: count - 1], 1 / _or_one(np.max(last))), numbers, leaves
+
+
+#: of a search; and of what is said of a solver's answer itself, which must not hang on units
+WAYS: tuple[FindUnits, ...] = (by_largest, by_least_squares)
+IN_WORDS: tuple[FindUnits, ...] = (by_least_squares,)
+
+
+def _or_one(sizes: Matrix) -> Matrix:
+    """What to divide by: sizes, and one where there is nothing."""
+    return np.where(sizes > 0, sizes, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Balanced:
     """Rows and conclusion (the last) as floats, in units of leaves, values and rows in which coefficients are near one.
@@ -45,7 +91,7 @@ class Balanced:
     rows: Matrix
 
     @classmethod
-    def of(cls, system: System, rows: Sequence[NamedForm], find_units: FindUnits | None = None) -> Balanced:
+    def of(cls, system: System, rows: Sequence[NamedForm], find_units: FindUnits = by_largest) -> Balanced:
         """Write them down."""
         forms = [*(form for _, form in rows), system.conclusion]
         sizes = (*system.sizes, 1)
@@ -62,7 +108,7 @@ class Balanced:
             for t, value in form.values.items():
                 values[k, t] = float(value)
         matrices = [dense[k] for k in blocks]
-        row_units, numbers, leaf_units = (find_units or by_largest)(values, matrices)
+        row_units, numbers, leaf_units = find_units(values, matrices)
         scaled = [m * np.outer(u, u) * row_units[:, None, None] for m, u in zip(matrices, leaf_units, strict=True)]
         return cls(blocks, tuple(scaled), values * row_units[:, None] * numbers, tuple(leaf_units), numbers, row_units)
 
@@ -78,61 +124,25 @@ class Balanced:
         return Program(tuple(m.shape[1] for m in self.matrices), goal, self.values[-1], tuple(own), linear, bounds)
 
 
-def by_largest(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
-    """Leaves and rows are scaled in turn to a largest coefficient of one, in Gram matrices; values stay as they are."""
-    rows, leaves = np.ones(len(values)), [np.ones(m.shape[1]) for m in matrices]
-    for _ in range(4):
-        for k, m in enumerate(matrices):
-            inside = np.abs(m * rows[:, None, None] * np.outer(leaves[k], leaves[k]))
-            leaves[k] = leaves[k] / np.sqrt(_or_one(inside.max(axis=(0, 1), initial=0.0)))
-        largest = [np.abs(m * np.outer(u, u)).max(axis=(1, 2)) for m, u in zip(matrices, leaves, strict=True)]
-        rows = 1 / _or_one(np.max(largest or [np.ones(len(values))], axis=0))
-    return rows, np.ones(values.shape[1]), leaves
-
-
-def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits:
-    """The logarithms of all coefficients are as small as units of rows, values and leaves can make them.
-
-    Other units of length and value change coefficients by such factors, so that these lead to the same numbers.
-    """
-    count = len(values)
-    firsts = np.cumsum([count + values.shape[1], *(m.shape[1] for m in matrices)])
-    unknowns = int(firsts[-1])
-    normal, right = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
-    for first, entries in [(count, values), *zip(firsts[:-1], map(np.triu, matrices), strict=True)]:
-        row, *columns = np.nonzero(entries)
-        sizes = np.log(np.abs(entries[row, *columns]))
-        places = [row, *(first + column for column in columns)]
-        for i in places:
-            np.subtract.at(right, i, sizes)
-            for j in places:
-                np.add.at(normal, (i, j), 1.0)
-    units = np.exp(np.linalg.lstsq(normal, right, rcond=1e-10)[0])
-    return units[:count], units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
-
-
-WAYS: tuple[FindUnits, ...] = (by_largest, by_least_squares)
-
-
-def _or_one(sizes: Matrix) -> Matrix:
-    """What to divide by: sizes, and one where there is nothing."""
-    return np.where(sizes > 0, sizes, 1.0)
-
-
 def violation(
-    system: System, rows: Sequence[NamedForm] | None = None, margin: float = 0.0
+    system: System,
+    rows: Sequence[NamedForm] | None = None,
+    margin: float = 0.0,
+    ways: Sequence[FindUnits] = WAYS,
 ) -> tuple[float, conic.Solution | None, Balanced]:
     """The largest left side of the conclusion, in units, where the rows are at most ``-margin`` and the trace is at most one.
 
-    NaN where no solver's answer is good; infinite only along a direction that was checked. Without a margin it is above `SUSPECT` only if it is so
-    in the units of both ways.
+    NaN where no solver's answer is good; infinite only along a direction that was checked. Of several ways the first answer of at most `SUSPECT` is
+    taken, which is for what a checker reads afterwards: a search looks further. What is told in words asks `IN_WORDS`.
     """
     chosen = system.rows if rows is None else rows
-    found = _violation(Balanced.of(system, chosen), margin)
-    if found[0] <= SUSPECT or (margin and found[1] is not None):
-        return found
-    other = _violation(Balanced.of(system, chosen, by_least_squares), margin)
-    return other if np.isnan(found[0]) or other[0] <= SUSPECT else found
+    answers = []
+    for way in ways:
+        found = _violation(Balanced.of(system, chosen, way), margin)
+        if found[0] <= SUSPECT or (margin and found[1] is not None):
+            return found
+        answers.append(found)
+    return next((found for found in answers if not np.isnan(found[0])), answers[0])
 
 
 def _violation(balanced: Balanced, margin: float) -> tuple[float, conic.Solution | None, Balanced]:

@@ -33,7 +33,7 @@ from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
 from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.system import NamedForm, System
 from fedtheory.tools.untrusted import parse_json
@@ -383,9 +383,9 @@ def _instance(
     exact: bool,
 ) -> BrokenClaim | None:
     supposes = any(form.constant for _, form in system.hypotheses)
-    if supposes and violation(system.with_conclusion(Form(constant=1)))[0] <= SUSPECT:
+    if supposes and violation(system.with_conclusion(Form(constant=1)), ways=IN_WORDS)[0] <= SUSPECT:
         raise _Impossible(f"nothing meets what is assumed at {_show(point)}")
-    worst, _, _ = violation(system)
+    worst, _, _ = violation(system, ways=IN_WORDS)
     if worst <= (SUSPECT if exact else SUSPECT_OF_DIGITS):
         return None
     if np.isnan(worst):
