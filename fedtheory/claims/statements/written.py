@@ -177,25 +177,20 @@ class Made(NamedTuple):
     parts: tuple[Any, ...]
 
 
-class ToldVector(Vector):
-    """A vector that knows how it was made."""
+class _Told:
+    """Arithmetic that notes how sums and multiples of vectors, or of forms, are made: a base beside that of the thing itself."""
 
-    __slots__ = ("made",)
-    made: Made
-
-    def __init__(self, terms: Mapping[Any, Any], made: Made) -> None:
-        super().__init__(terms)
-        self.made = made
+    __slots__ = ()
 
     def __add__(self, other: Any) -> Any:
-        """Sum of vectors; the number zero is the zero vector."""
-        return _sum_of(super().__add__(other), self, other)
+        """Sum; the number zero is the zero vector."""
+        return _sum_of(super().__add__(_value(other)), self, other)  # type: ignore[misc]
 
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Any:
         """Multiply by a number."""
-        return _scaled(super().__mul__(_value(factor)), self, factor)
+        return _scaled(super().__mul__(_value(factor)), self, factor)  # type: ignore[misc]
 
     __rmul__ = __mul__
 
@@ -206,6 +201,25 @@ class ToldVector(Vector):
     def __neg__(self) -> Any:
         """The opposite."""
         return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        """Difference."""
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        """Difference from the other side."""
+        return -self + other
+
+
+class ToldVector(_Told, Vector):
+    """A vector that knows how it was made."""
+
+    __slots__ = ("made",)
+    made: Made
+
+    def __init__(self, terms: Mapping[Any, Any], made: Made) -> None:
+        super().__init__(terms)
+        self.made = made
 
     def averaged(self, clients: Sampling | None) -> Any:
         """Average over the clients."""
@@ -218,7 +232,7 @@ class ToldVector(Vector):
         return ToldForm(found, Made("product", (self, other)))
 
 
-class ToldForm(Form):
+class ToldForm(_Told, Form):
     """A form that knows how it was made."""
 
     __slots__ = ("made",)
@@ -227,30 +241,6 @@ class ToldForm(Form):
     def __init__(self, form: Form, made: Made) -> None:
         super().__init__(form.gram, form.values, form.constant)
         self.made = made
-
-    def __add__(self, other: Any) -> Any:
-        """Sum with a form or a number."""
-        return _sum_of(super().__add__(other if isinstance(other, Form) else _value(other)), self, other)
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: Any) -> Any:
-        """Multiply by a number."""
-        return _scaled(super().__mul__(_value(factor)), self, factor)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, divisor: Any) -> Any:
-        return self * divide(1, divisor)
-
-    def __neg__(self) -> Any:
-        return self * -1
-
-    def __sub__(self, other: Any) -> Any:
-        return self + (-other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
 
 
 def _value(number: Any) -> Any:
