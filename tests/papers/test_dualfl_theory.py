@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from mutants import forget
 from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import DualFL
@@ -156,10 +157,13 @@ ROUND = DualFL.round
 @pytest.mark.parametrize("wrong", [forgets_the_dual, forgets_the_average])
 @pytest.mark.parametrize("theorem", [rates.PREDUAL, rates.ASCENT, rates.STEP], ids=lambda theorem: theorem.name)
 def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatch) -> None:
-    """With a mistake in `DualFL.round` none of them is proved."""
-    monkeypatch.setattr(DualFL, "round", wrong)
-    with pytest.raises(TermRefused):
-        prove_theorem(theorem)
+    """With a mistake in `DualFL.round` none of them is proved; what was played with another round in this process is forgotten, before and after."""
+    forget()
+    with monkeypatch.context() as patched:
+        patched.setattr(DualFL, "round", wrong)
+        with pytest.raises(TermRefused):
+            prove_theorem(theorem)
+    forget()
 
 
 def test_errors_that_do_not_fall_like_8_are_not_what_theorem_32_is_given() -> None:
