@@ -26,7 +26,7 @@ from fedtheory.proofs.parameters.derivation import (
 )
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.points import prove_at_point
-from fedtheory.proofs.parameters.programs import SUSPECT, violation
+from fedtheory.proofs.parameters.programs import SUSPECT, WAYS, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
 from fedtheory.proofs.parameters.scalings import find_scalings, normalise
 from fedtheory.proofs.parameters.search import SECONDS, search_multipliers
@@ -148,18 +148,19 @@ def telling_points(known: ParameterField, system: System, simple: int, corners: 
 
 
 def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dict[str, Any]) -> Instance | None:
-    """An exact instance at one of the points; those where floats see a violation are noted as suspect."""
+    """An exact instance at one of the points, looked for where one way to balance sees a violation; where all see one in vain that is suspect."""
     for point in points:
         try:
             there = system.at(point)
         except ZeroDivisionError:
             continue
-        value, _, _ = violation(there)
-        if value > SUSPECT:
-            instance = find_instance(there, point, value)
+        seen = [value for way in WAYS if (value := violation(there, ways=(way,))[0]) > SUSPECT]
+        if seen:
+            instance = find_instance(there, point, max(seen))
             if instance is not None:
                 return instance
-            log["suspect"] = max(float(value), log.get("suspect", 0.0))
+        if len(seen) == len(WAYS):
+            log["suspect"] = max(min(seen), log.get("suspect", 0.0))
             log.setdefault("suspect points", []).append(dict(point))
     return None
 
