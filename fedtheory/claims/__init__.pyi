@@ -40,6 +40,7 @@ from .protocol import Change as Change
 from .protocol import Clause as Clause
 from .protocol import Protocol as Protocol
 from .protocol import Setting as Setting
+from .publication import Publication as Publication
 from .statements.as_claims import state as state
 from .statements.bound import Bound as Bound
 from .statements.bound import Contraction as Contraction

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from fedtheory.claims.claim import Kind
 from fedtheory.claims.kernel import describe_kernel, summarise_kernel
+from fedtheory.claims.publication import Publication
 from fedtheory.claims.referee import (
     SECTIONS,
     explain_undecided,
@@ -46,6 +47,7 @@ class _Setting:
     sources: Mapping[str, str]
     counterexamples: Path
     folder: Path
+    publications: Mapping[str, Publication]
 
 
 def as_html(
@@ -55,6 +57,7 @@ def as_html(
     sources: Mapping[str, str] | None = None,
     counterexamples: Path = Path("counterexamples"),
     folder: Path = Path(),
+    publications: Mapping[str, Publication] | None = None,
 ) -> str:
     """Return one page with all claims: at a glance, then by paper and word, each with its evidence.
 
@@ -69,18 +72,24 @@ def as_html(
         Where the counterexample files are, as the commands on the page name them.
     folder : Path
         The folder that the page will be in: links to counterexample files are relative to it.
+    publications : by a source, the paper that its claims are of
+        What the headings say.
     """
-    setting = _Setting(sources or {}, counterexamples, folder)
+    setting = _Setting(sources or {}, counterexamples, folder, publications or {})
     papers = [_paper(name, own, setting) for name, own in _by_paper(verdicts).items()]
     return _render(verdicts, title, papers, claims=True)
 
 
 def write_referee_pages(
-    verdicts: Sequence[Verdict], folder: Path, counterexamples: Path, sources: Mapping[str, str]
+    verdicts: Sequence[Verdict],
+    folder: Path,
+    counterexamples: Path,
+    sources: Mapping[str, str],
+    publications: Mapping[str, Publication] | None = None,
 ) -> list[Path]:
     """Write ``PAPER.html`` for each paper and ``index.html`` over all of them; parameters are those of `as_html`."""
     folder.mkdir(parents=True, exist_ok=True)
-    setting = _Setting(sources, counterexamples, folder)
+    setting = _Setting(sources, counterexamples, folder, publications or {})
     written, over = [], []
     for name, own in _by_paper(verdicts).items():
         page = name_page(name)
@@ -109,9 +118,11 @@ def _paper(name: str, own: Sequence[Verdict], setting: _Setting) -> dict[str, An
     """A paper's claims, also by word, as the templates read them."""
     entries = [_entry(verdict, setting) for verdict in own]
     sections = [(word, heading, [e for e in entries if e["word"] == word]) for word, heading in SECTIONS.items()]
+    sources = [setting.sources.get(verdict.id, "") for verdict in own]
     anchor = "paper-" + name_page(name).removesuffix(".html")
     return {
         "name": name,
+        "publications": list(dict.fromkeys(p for s in sources if (p := setting.publications.get(s)) is not None)),
         "anchor": anchor,
         "href": f"#{anchor}",
         "page": "",

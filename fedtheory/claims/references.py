@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
 from fedtheory.tools.loading import load_file
 
@@ -46,8 +47,7 @@ def load_claims(source: str) -> dict[str, Claim]:
     InvalidInput
         The module or file is missing, raises while it is read, or has no list ``CLAIMS`` of claims with distinct ids.
     """
-    module = load_file(Path(source)) if source.endswith(".py") else _load_module(source)
-    found = getattr(module, "CLAIMS", None)
+    found = getattr(_open(source), "CLAIMS", None)
     if not isinstance(found, list | tuple) or not all(isinstance(c, Claim) for c in found) or not found:
         raise InvalidInput(
             f"{source} must define CLAIMS, a list of at least one fedtheory.claims.Claim; {_what_is_there(found)}. "
@@ -68,6 +68,27 @@ def _what_is_there(found: Any) -> str:
         return f"its CLAIMS is of type {type(found).__name__}"
     others = [type(entry).__name__ for entry in found if not isinstance(entry, Claim)]
     return f"in its CLAIMS is a value of type {others[0]}" if others else "its CLAIMS is empty"
+
+
+def find_publication(source: str) -> Publication | None:
+    """Return the paper that the claims of a module or file are of, its ``PAPER``; None where it names none.
+
+    Raises
+    ------
+    InvalidInput
+        ``PAPER`` is something else; or as `load_claims`.
+    """
+    found = getattr(_open(source), "PAPER", None)
+    if found is not None and not isinstance(found, Publication):
+        raise InvalidInput(
+            f"PAPER in {source} is of type {type(found).__name__}; expected a fedtheory.claims.Publication (title, authors, year, identifier)"
+        )
+    return found
+
+
+@cache
+def _open(source: str) -> ModuleType:
+    return load_file(Path(source)) if source.endswith(".py") else _load_module(source)
 
 
 def _load_module(name: str) -> ModuleType:

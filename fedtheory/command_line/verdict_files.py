@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import click
 from fedtheory.tools.terminal import make_console, print_table
 
 if TYPE_CHECKING:
+    from fedtheory.claims.publication import Publication
     from fedtheory.claims.verdict import Verdict
 
 
@@ -46,7 +47,7 @@ class VerdictFiles:
         if self.referee is not None and self.folder is not None:
             from fedtheory.claims.pages import write_referee_pages
 
-            write_referee_pages(verdicts, self.referee, self.folder, sources)
+            write_referee_pages(verdicts, self.referee, self.folder, sources, _find_publications(sources))
 
     def _write_json(self, file: Path, verdicts: list[Verdict]) -> None:
         from fedtheory.claims import report
@@ -68,8 +69,15 @@ class VerdictFiles:
             sources=sources,
             counterexamples=self.folder or Path("counterexamples"),
             folder=file.parent,
+            publications=_find_publications(sources),
         )
         file.write_text(page)
+
+
+def _find_publications(sources: Mapping[str, str]) -> dict[str, Publication]:
+    from fedtheory.claims.references import find_publication
+
+    return {source: found for source in set(sources.values()) if (found := find_publication(source)) is not None}
 
 
 def _write_instances(folder: Path, verdicts: list[Verdict]) -> None:

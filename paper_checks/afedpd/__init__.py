@@ -9,6 +9,7 @@ said of them, `moments` has exact moments of the methods on quadratics, from whi
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from paper_checks.afedpd import (
     accuracies,
     costs,
@@ -28,6 +29,15 @@ from paper_checks.afedpd import (
     theorem_one,
     theorem_two,
     theory,
+)
+
+PAPER = Publication(
+    "A-FedPD: Aligning Dual-Drift is All Federated Primal-Dual Learning Needs",
+    ("Yan Sun", "Li Shen", "Dacheng Tao"),
+    2024,
+    "arXiv:2409.18915",
+    published="NeurIPS",
+    read="With its appendix; the text that was read names no version.",
 )
 
 CLAIMS: list[Claim] = [

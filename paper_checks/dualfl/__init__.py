@@ -8,6 +8,7 @@ ascent), duality, regularised (Section 4), horizons (explicit bounds), local_wor
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from paper_checks.dualfl import (
     character,
     convergence,
@@ -24,6 +25,13 @@ from paper_checks.dualfl import (
     sequence,
     sparse,
     theory,
+)
+
+PAPER = Publication(
+    "DualFL: A Duality-based Federated Learning Algorithm with Communication Acceleration in the General Convex Regime",
+    ("Jongho Park", "Jinchao Xu"),
+    2024,
+    "arXiv:2305.10294v2",
 )
 
 THEORY = (theory, sequence, convergence, equivalences, duality, regularised, horizons, local_work)

@@ -7,6 +7,7 @@ bound, Theorem 2 (variance reduction), Theorem 3 (skipping), relations between m
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from paper_checks.fedpd import (
     baselines,
     characters,
@@ -25,6 +26,15 @@ from paper_checks.fedpd import (
     theorem_one,
     variance_reduced,
     worst_cases,
+)
+
+PAPER = Publication(
+    "FedPD: A Federated Learning Framework With Adaptivity to Non-IID Data",
+    ("Xinwei Zhang", "Mingyi Hong", "Sairaj Dhople", "Wotao Yin", "Yang Liu"),
+    2021,
+    "doi:10.1109/TSP.2021.3115952",
+    published="IEEE Transactions on Signal Processing",
+    read="Claims of Appendices E to G are of the authors' separate supplement.",
 )
 
 CLAIMS: list[Claim] = [

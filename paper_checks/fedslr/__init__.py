@@ -10,6 +10,7 @@ exponents, best iterates, Theorem 3 repaired), variants (what Phase I equals) an
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from paper_checks.fedslr import (
     closed_forms,
     communication,
@@ -26,6 +27,14 @@ from paper_checks.fedslr import (
     theory,
     traffic,
     variants,
+)
+
+PAPER = Publication(
+    "Fusion of Global and Local Knowledge for Personalized Federated Learning",
+    ("Tiansheng Huang", "Li Shen", "Yan Sun", "Weiwei Lin", "Dacheng Tao"),
+    2023,
+    "arXiv:2302.11051",
+    read="With its appendix; the text that was read names no version.",
 )
 
 CLAIMS: list[Claim] = [

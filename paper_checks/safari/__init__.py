@@ -8,6 +8,7 @@ the sizes of experiments and what was chosen.
 from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
+from fedtheory.claims.publication import Publication
 from paper_checks.safari import (
     biased,
     cifar,
@@ -20,6 +21,15 @@ from paper_checks.safari import (
     optimisation,
     positively_related,
     strongly_convex,
+)
+
+PAPER = Publication(
+    "Understanding Server-Assisted Federated Learning in the Presence of Incomplete Client Participation",
+    ("Haibo Yang", "Peiwen Qiu", "Prashant Khanduri", "Minghong Fang", "Jia Liu"),
+    2024,
+    "arXiv:2405.02745",
+    published="ICML",
+    read="With its appendix; the text that was read names no version.",
 )
 
 CLAIMS: list[Claim] = [

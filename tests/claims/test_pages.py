@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from browser import ask_page
@@ -12,10 +13,13 @@ from claim_files import GOOD, TROUBLED
 from fedtheory.claims.checking import run_checks
 from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html, write_referee_pages
+from fedtheory.claims.publication import Publication
 from fedtheory.claims.referee import SECTIONS
-from fedtheory.claims.references import select
+from fedtheory.claims.references import find_papers, find_publication, select
 from fedtheory.claims.words import VERDICT_WORDS
+from fedtheory.core.errors import InvalidInput
 
+ROOT = Path(__file__).resolve().parents[2]
 LONG = "||grad f(x_t)||^2 <= " + " + ".join(f"(eta_{k} L)^{k}/(2 N_{k})" for k in range(40))
 
 
@@ -195,3 +199,34 @@ def test_what_made_the_page_is_told(verdicts) -> None:
     page = as_html([kept], "t")
     assert "mnist/images.gz <code>0123456789abcdef</code>" in page and "MNIST; a model" in page
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page) and "numpy" in page
+
+
+def test_a_page_says_which_text_its_claims_are_of(verdicts) -> None:
+    text = Publication(
+        "On <toys>", ("A. Author", "B. Author"), 2024, "arXiv:2401.00001v2", "A journal", "Without its appendix."
+    )
+    false = next(v for v in verdicts if v.id == "TOY-FALSE")
+    page = as_html([false], "t", sources={"TOY-FALSE": "a.py"}, publications={"a.py": text})
+    said = "A. Author, B. Author: On &lt;toys&gt;. A journal, 2024, arXiv:2401.00001v2. Without its appendix."
+    assert f'<a href="https://arxiv.org/abs/2401.00001v2">{said}</a>' in page
+    assert Publication("T", ("A",), 1999, "a shelf").link == ""
+    with pytest.raises(InvalidInput, match="a tuple of authors"):
+        Publication("T", "A. Author", 1999)  # type: ignore[arg-type]
+
+
+def test_a_file_names_its_paper(tmp_path) -> None:
+    file = tmp_path / "named.py"
+    file.write_text(f"{GOOD}\nfrom fedtheory.claims import Publication\nPAPER = Publication('T', ('A',), 2024)\n")
+    assert find_publication(str(file)) == Publication("T", ("A",), 2024)
+    other = tmp_path / "other.py"
+    other.write_text(f"{GOOD}\nPAPER = 'T'\n")
+    with pytest.raises(InvalidInput, match=r"PAPER in .* is of type str"):
+        find_publication(str(other))
+
+
+@pytest.mark.parametrize("name", find_papers())
+def test_every_ledger_and_its_guide_name_the_paper(name) -> None:
+    text = find_publication(find_papers()[name])
+    assert text is not None and text.link and len(text.authors) > 1
+    guide = (ROOT / "docs" / f"{name}.md").read_text()
+    assert str(text) in guide.replace(f"[{text.identifier}]({text.link})", text.identifier)
