@@ -7,6 +7,7 @@ the region is searched for a point at which the conclusion fails, and points are
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -159,8 +160,8 @@ def refute_at(system: System, points: Iterable[Mapping[str, Fraction]], log: dic
             instance = find_instance(there, point, max(seen))
             if instance is not None:
                 return instance
-        if len(seen) == len(WAYS):
-            log["suspect"] = max(min(seen), log.get("suspect", 0.0))
+        if len(seen) == len(WAYS) or math.inf in seen:  # infinite only along a direction that was checked
+            log["suspect"] = max(*seen, log.get("suspect", 0.0))
             log.setdefault("suspect points", []).append(dict(point))
     return None
 
