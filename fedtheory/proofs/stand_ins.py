@@ -85,6 +85,10 @@ for _name in _FUNCTIONS:
     setattr(StandIn, _name, _refusal(_name + "({})"))
 
 
+class DependsOnRound(CannotTrace):
+    """What is done with the number of a round is not the same for all of them."""
+
+
 class AnyRound(StandIn):
     """The number of a round that stands for all."""
 
@@ -93,6 +97,10 @@ class AnyRound(StandIn):
         "a potential that decreases in every round needs a method whose rounds are all the same, and this one's depend on the number of the "
         "round ({}); give it constant step sizes and other parameters"
     )
+
+    def refuse(self, done: str) -> NoReturn:
+        """Say what was done with the number; who follows rounds one by one may give it."""
+        raise DependsOnRound(self.reason.format(done))
 
     def __mod__(self, divisor: Any) -> Any:
         """Every number leaves nothing over when it is divided by one."""

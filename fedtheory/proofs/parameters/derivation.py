@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,8 +21,12 @@ class NotProved(ValueError):
     """Multipliers do not prove the conclusion; the message names the step that fails."""
 
 
-def decompose(matrix: Sequence[Sequence[Number]], nonnegative: Any) -> list[Pivot]:
-    """Z = sum_k d_k l_k l_k^T with d_k >= 0, by symmetric elimination; plain numbers are taken as pivots before long ones.
+def decompose(
+    matrix: Sequence[Sequence[Number]], nonnegative: Callable[[Number], bool], positive: Callable[[Number], bool]
+) -> list[Pivot]:
+    """Z = sum_k d_k l_k l_k^T with d_k >= 0, by symmetric elimination.
+
+    Plain numbers are taken as pivots before long ones, and what may be zero, which rows are divided by, after what is positive.
 
     Raises
     ------
@@ -40,7 +44,8 @@ def decompose(matrix: Sequence[Sequence[Number]], nonnegative: Any) -> list[Pivo
             left.remove(k)
         if not left:
             break
-        k = min(left, key=lambda k: (_length(a[k][k]), k))
+        order = sorted(left, key=lambda k: (_length(a[k][k]), k))
+        k = next((k for k in order if positive(a[k][k])), order[0])
         pivot = a[k][k]
         if not nonnegative(pivot):
             raise NotProved(f"pivot {k} was not shown to be nonnegative: {pivot}")
@@ -68,7 +73,7 @@ def check_at_point(system: System, multipliers: Sequence[Fraction]) -> bool:
     s, q, _ = system.matrices(left)
     try:
         for block in (s, q):
-            decompose(block, lambda pivot: pivot >= 0)
+            decompose(block, lambda pivot: pivot >= 0, lambda pivot: pivot > 0)
     except NotProved:
         return False
     return True
@@ -96,13 +101,17 @@ def store(field: ParameterField, system: System, multipliers: Mapping[str, Numbe
         sign = field.sign(value)
         return sign is not None and (sign.direction > 0 or value == 0)
 
+    def positive(value: Number) -> bool:
+        sign = field.sign(value)
+        return sign is not None and sign.direction > 0 and sign.strict
+
     for name, value in multipliers.items():
         if not nonnegative(value):
             raise NotProved(f"the multiplier of {name!r} was not shown to be nonnegative: {value}")
     if not nonnegative(left.constant):
         raise NotProved(f"the constant was not shown to be at most zero: {-left.constant}")
     s, q, _ = system.matrices(left, field.zero)
-    pivots = {"S": decompose(s, nonnegative), "Q": decompose(q, nonnegative)}
+    pivots = {"S": decompose(s, nonnegative, positive), "Q": decompose(q, nonnegative, positive)}
     data = _store(field, system, multipliers, -left.constant, pivots)
     try:
         check_derivation(data)

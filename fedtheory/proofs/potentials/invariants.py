@@ -174,7 +174,7 @@ def follow_errors(
             f"{algorithm} does not have x* as a fixed point, so that no potential can vanish there; for the worst case after a given number "
             "of rounds no potential is needed (fedtheory worst-case)"
         )
-    rounds = _rounds(algorithm, problem, solution, participation)
+    rounds = outcomes_of_round(algorithm, problem, solution, participation)
     at_star = vectors_of(solution)
     for _, state in rounds:
         for name, moved in _difference(vectors_of(state), at_star).items():
@@ -191,7 +191,9 @@ def follow_errors(
     x0 = problem.leaves.vector(common=True)
     start = algorithm.init(problem, cell(x0))
     begun = _difference(vectors_of(start), at_star)
-    first = [_difference(vectors_of(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
+    first = [
+        _difference(vectors_of(s), at_star) for _, s in outcomes_of_round(algorithm, problem, start, participation)
+    ]
     fields = _in_order(begun, first)
 
     relations: dict[PartKind, list[Row]] = {kind: _holding(first, fields, kind) for kind in KINDS}
@@ -236,12 +238,14 @@ def follow_one_round(
     solution = algorithm.solution_state(problem, cell(origin))
     assert solution is not None  # the model exists
     at_star = vectors_of(solution)
-    rounds = _rounds(algorithm, problem, solution, participation)
+    rounds = outcomes_of_round(algorithm, problem, solution, participation)
     moved = any(e.terms for _, state in rounds for e in _difference(vectors_of(state), at_star).values())
     if moved or len(problem.evaluations) > 1:
         raise CannotTrace(f"x* is not a fixed point of {algorithm} for all parameters")
     start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
-    first = [_difference(vectors_of(s), at_star) for _, s in _rounds(algorithm, problem, start, participation)]
+    first = [
+        _difference(vectors_of(s), at_star) for _, s in outcomes_of_round(algorithm, problem, start, participation)
+    ]
     step = _step(algorithm, mu, participation, start, model.space)
     for errors in (*first, *(errors for _, errors in step.after)):
         for kind in KINDS:
@@ -254,16 +258,23 @@ def follow_one_round(
     return step
 
 
-def follow_states(algorithm: Algorithm, mu: Number, who: Sampling | None = None) -> tuple[Space, int]:
+def follow_states(
+    algorithm: Algorithm, mu: Number, who: Sampling | None = None, numbers: Sequence[Any] = ()
+) -> tuple[Space, int]:
     """The states that a method can have, for one choice of numbers, and from which round on.
 
     Each is that of the fixed point, where the method has one, and a vector for each field, with the relations between these that hold after the
-    first round from every start and that rounds keep.
+    first round from every start and that rounds keep. ``numbers``: those of the rounds that are looked at, where rounds depend on them.
+
+    Raises
+    ------
+    DependsOnRound
+        Rounds depend on their number, and no numbers are given.
     """
-    relations, fields, begun = _first_relations(algorithm, mu, who)
+    relations, fields, begun = _first_relations(algorithm, mu, who, numbers)
     while True:
         space = Space.of(fields, relations)
-        after = _moved_from(algorithm, mu, space, who)
+        after = [errors for number in numbers or (None,) for errors in _moved_from(algorithm, mu, space, who, number)]
         kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
         if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
             break
@@ -272,16 +283,20 @@ def follow_states(algorithm: Algorithm, mu: Number, who: Sampling | None = None)
     return space, 0 if at_once else 1
 
 
-def require_relations(algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None = None) -> None:
+def require_relations(
+    algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None = None, number: Any = None
+) -> None:
     """Prove the relations of a space for other numbers of the same method, such as rational functions of parameters.
+
+    ``number``: of any round after the first, where rounds depend on it.
 
     Raises
     ------
     CannotTrace
         A relation does not hold for these numbers.
     """
-    _, _, first = _started(algorithm, mu, who)
-    for errors in (*first, *_moved_from(algorithm, mu, space, who)):
+    _, _, first = _started(algorithm, mu, who, None if number is None else 0)
+    for errors in (*first, *_moved_from(algorithm, mu, space, who, number)):
         for kind in KINDS:
             for row in space.relations[kind]:
                 left = Vector({})
@@ -291,7 +306,9 @@ def require_relations(algorithm: Algorithm, mu: Number, space: Space, who: Sampl
                     raise CannotTrace(f"a relation between the fields of {algorithm} does not hold for all parameters")
 
 
-def _started(algorithm: Algorithm, mu: Number, who: Sampling | None) -> tuple[Errors, Errors, list[Errors]]:
+def _started(
+    algorithm: Algorithm, mu: Number, who: Sampling | None, number: Any = None
+) -> tuple[Errors, Errors, list[Errors]]:
     """The fixed point (nothing, where there is none), and the differences of the start and of the states after one round to it."""
     problem = SymmetricProblem(Leaves(), mu, n=clients_of(who))
     problem.add(Vector({}), problem.leaves.deviation_only())
@@ -299,19 +316,21 @@ def _started(algorithm: Algorithm, mu: Number, who: Sampling | None) -> tuple[Er
     start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
     at_star = {} if solution is None else vectors_of(solution)
     origin = {name: at_star.get(name, Vector({})) for name in vectors_of(start)}
-    first = [_difference(vectors_of(s), origin) for _, s in outcomes_of_round(algorithm, problem, start, who)]
+    first = [_difference(vectors_of(s), origin) for _, s in outcomes_of_round(algorithm, problem, start, who, number)]
     return origin, _difference(vectors_of(start), origin), first
 
 
 def _first_relations(
-    algorithm: Algorithm, mu: Number, who: Sampling | None
+    algorithm: Algorithm, mu: Number, who: Sampling | None, numbers: Sequence[Any] = ()
 ) -> tuple[dict[PartKind, list[Row]], tuple[str, ...], Errors]:
-    _, begun, first = _started(algorithm, mu, who)
+    _, begun, first = _started(algorithm, mu, who, 0 if numbers else None)
     fields = _in_order(begun, first)
     return {kind: _holding(first, fields, kind) for kind in KINDS}, fields, begun
 
 
-def _moved_from(algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None) -> list[Errors]:
+def _moved_from(
+    algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None, number: Any = None
+) -> list[Errors]:
     """States after a round from any state of the space, less the fixed point."""
     leaves = Leaves()
     errors = space.errors(leaves)
@@ -324,14 +343,21 @@ def _moved_from(algorithm: Algorithm, mu: Number, space: Space, who: Sampling | 
     state = dataclasses.replace(
         template, **{name: cell(origin[name] + v, getattr(template, name).rows) for name, v in errors.items()}
     )
-    return [_difference(vectors_of(new), origin) for _, new in outcomes_of_round(algorithm, problem, state, who)]
+    return [
+        _difference(vectors_of(new), origin) for _, new in outcomes_of_round(algorithm, problem, state, who, number)
+    ]
 
 
 def outcomes_of_round(
-    algorithm: Algorithm, problem: Any, state: State, who: Sampling | None = None
+    algorithm: Algorithm, problem: Any, state: State, who: Sampling | None = None, number: Any = None
 ) -> list[tuple[Any, State]]:
-    """The states after a round that stands for all, with the probabilities of the coins; all clients take part, or s of n."""
-    return _rounds(algorithm, problem, state, who)
+    """The states after a round, with the probabilities of the coins; all clients take part, or s of n.
+
+    It is the round with that number, or one that stands for all.
+    """
+    asked: Any = AnyRound() if number is None else number
+    clients: Any = who
+    return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), asked)
 
 
 def _place(leaf: tuple[str, int]) -> tuple[str, int]:
@@ -363,19 +389,15 @@ def _step(
     problem = SymmetricProblem(leaves, mu, n=clients_of(participation))
     problem.add(Vector({}), Vector({}))
     state = dataclasses.replace(template, **{name: cell(v, getattr(template, name).rows) for name, v in before.items()})
-    after = tuple((weight, vectors_of(new)) for weight, new in _rounds(algorithm, problem, state, participation))
+    after = tuple(
+        (weight, vectors_of(new)) for weight, new in outcomes_of_round(algorithm, problem, state, participation)
+    )
     return TracedRound(leaves, problem, before, after)
 
 
 def clients_of(participation: Sampling | None) -> Any:
     """How many clients a problem of exchangeable ones has: any number, or that of who is drawn."""
     return ANY_CLIENTS if participation is None else participation.n
-
-
-def _rounds(algorithm: Algorithm, problem: Any, state: State, who: Sampling | None) -> list[tuple[Any, State]]:
-    number: Any = AnyRound()
-    clients: Any = who
-    return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), number)
 
 
 def vectors_of(state: State) -> Errors:

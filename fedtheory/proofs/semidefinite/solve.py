@@ -356,7 +356,7 @@ def is_direction(program: Program, blocks: Sequence[Matrix], values: Matrix) -> 
 
     def terms(matrices: Sequence[Matrix], linear: Matrix) -> Matrix:
         """Every term of some rows."""
-        entries = [(m * b).reshape(len(linear), -1) for m, b in zip(matrices, cleared, strict=True)]
+        entries = [(m * b).reshape(len(linear), b.size) for m, b in zip(matrices, cleared, strict=True)]
         return np.concatenate([*entries, linear * along], axis=1)
 
     rows = terms(program.rows, program.rows_values)

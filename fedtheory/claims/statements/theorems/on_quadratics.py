@@ -153,13 +153,13 @@ def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool
     algorithm: Any = states.named_method.over(plain.point, float) if floats else states.algorithm(plain.point)
     problem: Any = functions
     played: list[list[tuple[Any, Any]]] = [[(Fraction(1), algorithm.init(problem, _array([plain.start])))]]
-    for _ in range(last):
+    for k in range(last):
         played.append(
             [
                 (a * b * c, after)
                 for a, before in played[-1]
                 for b, clients in choices_of_clients(states, run.point)
-                for c, after in outcomes_of_round(algorithm, problem, before, clients)
+                for c, after in outcomes_of_round(algorithm, problem, before, clients, k)
             ]
         )
     zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)

@@ -192,13 +192,13 @@ def _play_method(
         trace.first, **{name: array_of_vectors(place(v)) for name, v in vectors_of(trace.first).items()}
     )
     played: list[list[tuple[Any, Any]]] = [[(Fraction(1), first)]]
-    for _ in range(last):
+    for k in range(last):
         played.append(
             [
                 (a * b * c, after)
                 for a, before in played[-1]
                 for b, clients in choices
-                for c, after in outcomes_of_round(algorithm, problem, before, clients)
+                for c, after in outcomes_of_round(algorithm, problem, before, clients, trace.number + k)
             ]
         )
     given = {

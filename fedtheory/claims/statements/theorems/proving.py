@@ -146,7 +146,7 @@ class _Finder:
             return {"functions": {}, "drawn": []}
         fixed, region = next(iter(self._with_sequences().cases()))
         numbers = {**fixed, **ParameterField(region).parameters()}
-        trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False)
+        trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False, number=1)
         system = trace.system(Form())
         functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
         drawn = trace.drawn
@@ -211,10 +211,11 @@ class _Finder:
         symbols = self._symbols(left, variables, last)
         ends = [str(own)] if own.parameters else []
         ends += [_within(self.theorem.sequences[atom.partition("[")[0]], name) for name, atom in symbols.items()]
+        numbered = self._is_numbered(variables)
         ends += [
             f"{low} <= {name}"
             for name, low in self.theorem.rounds.items()
-            if name in left.atoms and name not in own.names
+            if (name in left.atoms or (numbered and name in variables)) and name not in own.names
         ]
         parameters = field_over(Region.parse(", ".join(ends)))
         at = dict(goal.fixed)
@@ -222,7 +223,10 @@ class _Finder:
         rename = {atom: name for name, atom in symbols.items()}
         trace = None
         if self.theorem.states is not None and offsets:
-            trace = self.theorem.states.trace(self._told(numbers), self.theorem.parameters, last, start=start)
+            number = numbers[variables[0]] if numbered else None
+            trace = self.theorem.states.trace(
+                self._told(numbers), self.theorem.parameters, last, start=start, number=number
+            )
         conclusion, rest, forms = Form(), left, dict[str, Form]()
         for atom, (_, k) in offsets.items():
             parts = rest.linear_in(atom)
@@ -241,6 +245,15 @@ class _Finder:
         """What states and quantities know: neither auxiliary parameters, which lines may choose, nor the number of the round."""
         hidden = {*self.theorem.own_auxiliary, *self.theorem.rounds}
         return {name: value for name, value in numbers.items() if name not in hidden}
+
+    def _is_numbered(self, variables: Sequence[str]) -> bool:
+        """Whether a line about any state has to know which round it is."""
+        states = self.theorem.states
+        if states is None or not variables or not states.is_numbered(self.theorem.parameters):
+            return False
+        if len(variables) > 1:
+            raise InvalidInput(f"rounds depend on their number, and a line speaks of the rounds {', '.join(variables)}")
+        return True
 
     def _require_rounds(self, variables: Sequence[str], last: int) -> None:
         """Lines about any state speak of rounds from which on states have what is taken of any state, and one follows another."""

@@ -238,7 +238,7 @@ def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point
         found = find_numbers(theorem, point, base + played + 2)
         numbers, exact = dict(found.values), found.exact
         told |= {f"{name}_{k - base}": value for (name, k), value in numbers.items() if k >= base}
-    trace = theorem.states.trace(told, theorem.parameters, played, start=start)
+    trace = theorem.states.trace(told, theorem.parameters, played, start=start, number=base)
     return _Posed(trace, base, last, played, start, numbers, told, exact)
 
 

@@ -38,6 +38,7 @@ from fedtheory.proofs.potentials.invariants import (
 )
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
+from fedtheory.proofs.stand_ins import DependsOnRound
 
 Known = Mapping[str, Any]  # names of a state's vectors, functions and numbers, and what they are
 
@@ -69,13 +70,14 @@ class SymbolicSpace:
 class StateTrace:
     """States one round after the other: in each, every outcome of the draws, with its probability and what names stand for.
 
-    ``first``: of a method, its first state, as its own ``init`` makes it. ``space``: products of its vectors.
+    ``first``: of a method, its first state, as its own ``init`` makes it. ``space``: products of its vectors. ``number``: of the first state's round.
     """
 
     states: Sequence[Sequence[tuple[Any, Known]]]
     system: Callable[[Form], System]
     first: Any = None
     space: SymbolicSpace = SymbolicSpace()
+    number: Any = 0
 
     @property
     def drawn(self) -> list[Any]:
@@ -87,8 +89,16 @@ class StateTrace:
 class States(Protocol):
     """Where a theorem's quantities live."""
 
-    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
-        """Any state and the ``last`` ones after it; with ``start``, the states of a run from the method's start."""
+    def trace(
+        self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool, number: Any = None
+    ) -> StateTrace:
+        """Any state and the ``last`` ones after it; with ``start``, the states of a run from the method's start.
+
+        ``number``: of the round after the first of them, where `is_numbered`.
+        """
+
+    def is_numbered(self, region: Region) -> bool:
+        """Whether a round depends on its number."""
 
     def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
         """The round from which on a state has everything that is taken of any state."""
@@ -189,15 +199,19 @@ class MethodStates:
 
     def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
         """From the start, or after one round."""
-        return self._followed(region)[1]
+        return self.follow(region)[1]
 
-    def _followed(self, region: Region) -> tuple[Space, int]:
-        """The space of states, found at one point; `trace` proves its relations for all."""
-        fixed, case = next(iter(region.cases()))
-        point = {**fixed, **case.simple_points(1)[0]}
-        return follow_states(self.algorithm(point), self.constants["mu"].at(point), self.who(point))
+    def is_numbered(self, region: Region) -> bool:
+        """Whether the method's round speaks of its number."""
+        return self.follow(region)[2]
 
-    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
+    def follow(self, region: Region) -> tuple[Space, int, bool]:
+        """The space of states, found at one point, from which round on, and whether rounds are numbered; `trace` proves relations for all."""
+        return _follow(self, region)
+
+    def trace(
+        self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool, number: Any = None
+    ) -> StateTrace:
         """Rounds by the method's own code.
 
         Raises
@@ -208,8 +222,12 @@ class MethodStates:
         algorithm, mu, who = self.algorithm(numbers), self.constants["mu"].at(numbers), self.who(numbers)
         if who is not None and last > 1:
             raise InvalidInput("where clients are drawn a line is about one round and the next")
-        space, _ = self._followed(region)
-        if not start:
+        space, _, numbered = self.follow(region)
+        if start or not numbered:
+            number = 0
+        if not start and numbered:
+            _require_relations_of_numbered(self, region)
+        elif not start:
             require_relations(algorithm, mu, space, who)
         leaves = Leaves()
         errors = None if start else space.errors(leaves)
@@ -228,12 +246,12 @@ class MethodStates:
                 },
             )
         played: list[list[tuple[Any, Any]]] = [[(1, state)]]
-        for _ in range(last):
+        for k in range(last):
             played.append(
                 [
                     (a * b, after)
                     for a, before in played[-1]
-                    for b, after in outcomes_of_round(algorithm, problem, before, who)
+                    for b, after in outcomes_of_round(algorithm, problem, before, who, number + k if numbered else None)
                 ]
             )
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
@@ -247,7 +265,35 @@ class MethodStates:
             clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
             return System(mean, deviation, leaves.values, tuple(problem.conditions), (clients,), conclusion)
 
-        return StateTrace(known, system, state, SymbolicSpace(who))
+        return StateTrace(known, system, state, SymbolicSpace(who), number)
+
+
+#: rounds after the first at which relations between fields are looked for, where rounds depend on their number
+NUMBERS = (1, 2, 3, 7)
+
+
+@lru_cache(maxsize=200)
+def _follow(states: MethodStates, region: Region) -> tuple[Space, int, bool]:
+    fixed, case = next(iter(region.cases()))
+    point = {**fixed, **case.simple_points(1)[0]}
+    algorithm, mu, who = states.algorithm(point), states.constants["mu"].at(point), states.who(point)
+    try:
+        return *follow_states(algorithm, mu, who), False
+    except DependsOnRound:
+        return *follow_states(algorithm, mu, who, NUMBERS), True
+
+
+@lru_cache(maxsize=200)
+def _require_relations_of_numbered(states: MethodStates, region: Region) -> None:
+    """Relations hold after the first round, and every later one keeps them: for all parameters and all numbers of rounds from 1 on."""
+    space, _, _ = states.follow(region)
+    name = next(name for name in ("r", *(f"r_{k}" for k in range(len(region.names) + 1))) if name not in region.names)
+    for fixed, case in region.cases():
+        counted = Region.parse(", ".join(filter(None, (str(case), f"1 <= {name}"))))
+        values = {**fixed, **ParameterField(counted).parameters()}
+        number = values.pop(name)
+        algorithm, mu = states.algorithm(values), states.constants["mu"].at(values)
+        require_relations(algorithm, mu, space, states.who(values), number)
 
 
 def _template(algorithm: Algorithm, mu: Any) -> Any:
@@ -326,12 +372,18 @@ class PlayedStates:
         """A function may read any parameter."""
         return
 
+    def is_numbered(self, region: Region) -> bool:
+        """A function is told nothing of the number; what rounds read are sequences."""
+        return False
+
     def first_round(self, region: Region, sequences: Sequence[str] = ()) -> int:
         """The first round that lines speak of; that its state, and each after it, is what any state may be is proved here."""
         _require_any_state(self, region, tuple(sequences))
         return self.least
 
-    def trace(self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool) -> StateTrace:
+    def trace(
+        self, numbers: Mapping[str, Any], region: Region, last: int, *, start: bool, number: Any = None
+    ) -> StateTrace:
         """States as the function plays them."""
         if start and self.start is None:
             raise InvalidInput(

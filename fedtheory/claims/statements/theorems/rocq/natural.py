@@ -106,7 +106,9 @@ class Natural:
             raise NotAvailable("states that a function plays are not written for Rocq")
         self.states = states
         self.algorithm, self.mu = states.algorithm(self.numbers), states.constants["mu"].at(self.numbers)
-        space, first = states._followed(self.theorem.all_parameters)
+        space, first, numbered = states.follow(self.theorem.all_parameters)
+        if numbered:
+            raise NotAvailable("rounds that depend on their number are not written for Rocq")
         if first:
             raise NotAvailable(
                 "relations between a state's fields that hold from the first round on, and not at the start, are not written for Rocq"
