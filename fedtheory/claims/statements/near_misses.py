@@ -89,8 +89,9 @@ def _name(statement: Any) -> str:
 
 
 def _of_theorem(theorem: Theorem) -> Iterator[JudgedChange]:
-    proof = find_proof(theorem) if theorem.proof else ""
+    proof = find_proof(theorem)
     if isinstance(proof, ProvedTheorem):
+        theorem = proof.theorem
         yield from (_of_mistake(theorem, proof.data, mistake) for mistake in list_near_misses(theorem))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -35,6 +36,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
+from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, prove_theorem
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.states import MethodStates
@@ -46,6 +48,7 @@ from fedtheory.core.errors import EnginesDisagree, InvalidInput
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
 from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.checker.terms import join_lines
 from fedtheory.proofs.facts import confirm_term
 from fedtheory.tools.remembered import Remembered
 
@@ -93,15 +96,29 @@ def judged_like(theorem: Theorem, own: Theorem) -> Theorem:
 
 
 def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
-    """By its script; of a mistake that was planted, by the term of the theorem that it is near."""
+    """By its script, or one that is found; of a mistake that was planted, by the term of the theorem that it is near."""
     if id(theorem) not in _mistaken:
-        return prove_theorem(theorem) if theorem.proof else Stopped("there is no script")
+        return prove_theorem(theorem) if theorem.proof else _find_script(theorem)
     own = _mistaken[id(theorem)][1]
     proof = find_proof(own)
     if isinstance(proof, str):
         return proof
     data = change_term(own, proof.data, theorem)
     return ProvedTheorem(theorem, data, check_term(data))
+
+
+def _find_script(theorem: Theorem) -> ProvedTheorem | Stopped:
+    """A potential whose script proves the theorem."""
+    for scripted in find_potentials(theorem):
+        with suppress(TermRefused):
+            return prove_theorem(scripted)
+    return Stopped("there is no script, and no potential was found")
+
+
+def with_script(theorem: Theorem) -> Theorem:
+    """The theorem with the script that proves it, where it has none and one is found."""
+    proof = find_proof(theorem) if not theorem.proof and id(theorem) not in _mistaken else None
+    return proof.theorem if isinstance(proof, ProvedTheorem) else theorem
 
 
 def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> Iterator[Finding]:
@@ -137,6 +154,10 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         yield _against(theorem, against, proof, name, role, options)
         return
     if isinstance(proof, ProvedTheorem):
+        if not theorem.proof:
+            yield Reading(
+                f"It came without a proof, and this one was found: {'; '.join(join_lines(proof.theorem.proof))}."
+            )
         told = [f"a proof of {len(proof.proved.lines)} lines, checked without packages: {', '.join(_rules(proof))}"]
         told += [f"given {hypothesis}" for hypothesis in theorem.given.values()]
         yield proved_by_term(name, proof.data, theorem.claims, "; ".join([*told, *_tell_runs(against)]), role=role)
@@ -276,9 +297,9 @@ def _says_zero(sentence: Sentence) -> bool:
 def _mistake(theorem: Theorem, k: int, context: object) -> Theorem:
     """The k-th mistake that is planted; of a theorem near which there are fewer, one again."""
     if id(theorem) not in _near:
-        _near[id(theorem)] = theorem, pick_stronger(theorem, PLANTED)
+        _near[id(theorem)] = theorem, pick_stronger(with_script(theorem), PLANTED)
     found = _near[id(theorem)][1]
     if not found:
         raise NothingToPlant(f"{theorem.name or theorem.claims[0]}: every mistake near it is weaker than it is")
     mistake = found[k % len(found)].theorem
-    return judged_like(mistake, theorem)
+    return judged_like(mistake, with_script(theorem))

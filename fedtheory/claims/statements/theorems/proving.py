@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -95,7 +95,12 @@ def verify_term(theorem: Theorem, data: Mapping[str, Any]) -> Proved:
 
 
 def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapping[str, Sequence[StateTrace | None]]]:
-    """`verify_term`, and of each line the states that its derivations are about, in the order of these; None where a line is about numbers alone."""
+    """`verify_term`, and of each line the states that its derivations are about, in the order of these; None where a line is about numbers alone.
+
+    A theorem without a script may have been proved by one that was found, in which lines speak of a round of their own.
+    """
+    if not theorem.proof:
+        theorem = replace(theorem, rounds={**data["rounds"], **theorem.rounds}, proof="\n".join(data["lines"]))
     own = theorem.skeleton() | _Finder(theorem, 0).classes()
     for key, stated in own.items():
         if key not in ("lines", "derivations", "rests") and data.get(key) != stated:

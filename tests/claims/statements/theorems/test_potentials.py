@@ -1,0 +1,137 @@
+"""Theorems that come without a proof: a potential of the round is found, and methods whose rounds depend on their number are followed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from fedtheory.claims.claim import Part, Reading
+from fedtheory.claims.statements.near_misses import judge_near_misses
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.proofs.checker.refusals import TermRefused
+
+GAP = {"gap": "f(x) - f(x_star)", "d": "norm2(x - x_star)"}
+AHEAD = {**GAP, "e": "dot(x - x_star, y - x)", "s": "norm2(y - x)"}
+
+
+def bound(method: str, options: str, claim: str, quantities: dict[str, str] = GAP, **more: Any) -> Theorem:
+    region = more.pop("region", "0 < L")
+    return Theorem(
+        region=region,
+        states=MethodStates(method, options, "L, mu = 0"),
+        rounds={"N": 1},
+        quantities=quantities,
+        claim=claim,
+        **more,
+    )
+
+
+ACCELERATED = bound("agd", "lr = 1/L", "gap[N] <= 2*L*d[0]/(N + 1)**2", AHEAD)
+FOUND = {
+    "gap": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(2*N)"),
+    "any step": bound("gd", "lr", "gap[N] <= d[0]/(2*lr*N)", region="0 < L, 0 < lr <= 1/L"),
+    "a radius": bound(
+        "gd", "lr = 1/L", "gap[N] <= L*R**2/(2*N)", region="0 < L, 0 < R", given={"start": "d[0] <= R**2"}
+    ),
+    "gradient": bound("gd", "lr = 1/L", "g[N] <= L**2*d[0]/(N + 1)**2", {**GAP, "g": "norm2(grad(f, x))"}),
+    "accelerated": ACCELERATED,
+}
+
+
+def parts_of(theorem: Theorem) -> tuple[Part, list[str]]:
+    found = list(find_of_rounds(theorem, name="it"))
+    (part,) = (one for one in found if isinstance(one, Part))
+    return part, [one.text for one in found if isinstance(one, Reading)]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_potential_is_found_and_proves_every_round(name: str) -> None:
+    theorem = FOUND[name]
+    part, readings = parts_of(theorem)
+    assert part.holds and part.text.startswith("a proof of ")
+    assert any(text.startswith("It came without a proof, and this one was found: ") for text in readings)
+    proof = find_proof(theorem)
+    assert isinstance(proof, ProvedTheorem)
+    assert verify_term(theorem, proof.data).claims == theorem.claims, (
+        "kept terms are read again by the theorem as it was written"
+    )
+    assert prove_theorem(proof.theorem).proved.claims == theorem.claims, "the script can be put into the file"
+
+
+def test_the_potential_of_accelerated_gradient_descent_is_the_known_one() -> None:
+    (step,) = (line for line in with_script(ACCELERATED).proof.splitlines() if line.startswith("step"))
+    left = step.removeprefix("step: ").partition(" <= ")[2].partition(" by ")[0]
+    assert left == "((k + 1)**2/(2*L))*gap[k] + (1)*d[k] + (k + 2)*e[k] + ((k + 2)**2/4)*s[k]"
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [
+        ("gap", "gap[N] <= L*d[0]/(5*N)"),
+        ("any step", "gap[N] <= d[0]/(5*lr*N)"),
+        ("gradient", "g[N] <= L**2*d[0]/(N + 2)**2"),
+        ("accelerated", "gap[N] <= 2*L*d[0]/(3*N + 3)**2"),
+    ],
+)
+def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
+    part, _ = parts_of(FOUND[name].with_claim(claim))
+    assert part.holds is False and part.counterexample is not None
+    assert part.counterexample.replay.exact_measured > 0
+
+
+def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
+    for claim in ("d[N+1] <= d[N]", "exists t in 1..N: gap[t] <= L*d[0]/(2*N)"):
+        proof = find_proof(replace(FOUND["gap"], claim=claim, quantities={n: q for n, q in GAP.items() if n in claim}))
+        assert isinstance(proof, str) and "no potential was found" in proof
+
+
+def test_mistakes_near_a_theorem_whose_proof_was_found_are_judged() -> None:
+    outcomes = {change.outcome for change in judge_near_misses(FOUND["gap"])}
+    assert "falls" in outcomes and "survives" not in outcomes
+
+
+# ---- rounds that depend on their number --------------------------------------------------------------------------------
+
+STEP = """
+  step: (k + 1)*(k + 3)/2*gap[k+1] + L*(d[k+1] + (k + 3)*e[k+1] + (k + 3)**2/4*s[k+1])
+          <= k*(k + 2)/2*gap[k] + L*(d[k] + (k + 2)*e[k] + (k + 2)**2/4*s[k]) by derivation
+  pos:  0 <= d[k] + (k + 2)*e[k] + (k + 2)**2/4*s[k]                          by derivation
+  e0:   e[0] == 0                                                             by identity
+  s0:   s[0] == 0                                                             by identity
+  all:  N*(N + 2)/2*gap[N] + L*(d[N] + (N + 2)*e[N] + (N + 2)**2/4*s[N]) <= L*d[0]
+          by induction N: base combine step(k=0), e0, s0; step combine ih, step(k=N)
+  done: claim by combine all, pos(k=N)
+"""
+BY_HAND = replace(ACCELERATED, rounds={"k": 0, "N": 1}, claim="gap[N] <= 2*L*d[0]/(N*(N + 2))", proof=STEP)
+
+
+def test_a_line_knows_which_round_it_is_about() -> None:
+    assert prove_theorem(BY_HAND).proved.claims == BY_HAND.claims
+    wrong = BY_HAND.proof.replace("(k + 1)*(k + 3)/2*gap[k+1]", "(k + 1)*(k + 4)/2*gap[k+1]")
+    with pytest.raises(TermRefused, match="line step"):
+        prove_theorem(replace(BY_HAND, proof=wrong))
+
+
+def test_a_term_of_another_step_size_is_refused() -> None:
+    data = prove_theorem(BY_HAND).data
+    other = replace(BY_HAND, states=MethodStates("agd", "lr = 1/(2*L)", "L, mu = 0"))
+    with pytest.raises(TermRefused, match="about quantities of these states"):
+        verify_term(other, {**data, "states": str(other.states)})
+
+
+def test_rounds_that_read_more_of_their_number_are_refused() -> None:
+    inertia = Theorem(
+        region="1 < L",
+        states=MethodStates("dualfl", "nu = 1/2", "L, mu = 1"),
+        rounds={"t": 1},
+        quantities={"d": "norm2(x - x_star)"},
+        claim="d[t+1] <= d[t]",
+        proof="done: claim by derivation",
+    )
+    with pytest.raises(TermRefused, match="sqrt"):
+        prove_theorem(inertia)
