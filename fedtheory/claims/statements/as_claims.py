@@ -33,6 +33,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import proved_from_statement
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.every_round import as_theorem
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.instances import require_parameters
 from fedtheory.claims.statements.judging import judge_statement
@@ -120,6 +121,7 @@ def state(
     """
     if (repaired is None) != (not repaired_text):
         raise InvalidInput(f"{id}: a corrected statement is given twice, as 'repaired' and in words as 'repaired_text'")
+    statement, repaired = _of_every_round(statement), None if repaired is None else _of_every_round(repaired)
     about, part = (statement, STATEMENT) if repaired is None else (repaired, REPAIRED)
     faults = list_faults(about, part, wrong or {})
     if not faults:
@@ -143,6 +145,11 @@ def state(
         told=partial(_tell, statement, repaired),
         near_misses=partial(judge_changes, statements=(about,)),
     )
+
+
+def _of_every_round(statement: Statement) -> Statement:
+    """A bound of any number of rounds is short for a theorem."""
+    return (as_theorem(statement) or statement) if isinstance(statement, Bound) else statement
 
 
 def _tell(statement: Statement, repaired: Statement | None) -> Iterator[Told]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, write_index
 from fedtheory.proofs.checker.formulas import Unreadable, names, read
 from fedtheory.proofs.checker.refusals import TermRefused
@@ -44,17 +45,19 @@ def find_potentials(theorem: Theorem) -> Iterator[Theorem]:
     """The theorem with scripts that may prove it, the simplest first; none where its claim is no bound of round N by the start."""
     try:
         bound = _read_bound(theorem)
-        if bound is None:
-            return
-        first = theorem.states.first_round(theorem.parameters, tuple(theorem.sequences))  # type: ignore[union-attr]
-        for degree in DEGREES:
-            for begin in range(first, min(first + 1, bound.least) + 1):
-                search = _Search(theorem, bound, begin, degree)
-                weights = search.find_weights()
-                if weights is not None:
-                    yield _write(theorem, bound, begin, weights)
-    except (FedtheoryError, TermRefused, Unreadable, TypeError, KeyError, AssertionError):
+        first = 0 if bound is None else theorem.states.first_round(theorem.parameters)  # type: ignore[union-attr]
+    except (FedtheoryError, TermRefused, Unreadable):
         return
+    if bound is None:
+        return
+    for degree in DEGREES:
+        for begin in range(first, min(first + 1, bound.least) + 1):
+            try:
+                weights = _Search(theorem, bound, begin, degree).find_weights()
+            except FedtheoryError:  # rounds, or quantities, of which there are no numbers
+                return
+            if weights is not None:
+                yield _write(theorem, bound, begin, weights)
 
 
 # ---- what is claimed -------------------------------------------------------------------------------------------------
@@ -343,7 +346,8 @@ def _expectation(theorem: Theorem, trace: StateTrace, k: int, name: str, point: 
 def _dense(system: System, form: Form) -> Matrix:
     """A form without a constant as a vector."""
     s, q, constant = system.matrices(form)
-    assert constant == 0
+    if constant != 0:
+        raise InvalidInput("potentials are made of quantities without constants")
     values = np.zeros(system.values)
     for t, value in form.values.items():
         values[t] = float(value)
@@ -373,25 +377,34 @@ def _write(theorem: Theorem, bound: _Bound, begin: int, weights: _Weights) -> Th
         index = f"{name_of_round}+{later}" if name_of_round and later else name_of_round or str(later)
         at = (sympy.Symbol(name_of_round) if name_of_round else 0) + later
         found = ((name, _weight(weights, name, at)) for name in theorem.quantities)
-        return " + ".join(f"({weight})*{name}[{index}]" for name, weight in found if weight)
+        return " + ".join(_times(weight, f"{name}[{index}]") for name, weight in found if weight)
 
-    start = " + ".join(f"({_tidy(r, {})})*{name}[0]" for name, r in bound.start.items())
-    measure = " + ".join(f"({_tidy(e, {n: k})})*{name}[{k}]" for name, e in bound.measure.items())
-    spoken = {*theorem.given, *theorem.rests}
+    start = " + ".join(_times(_tidy(r, {}), f"{name}[0]") for name, r in bound.start.items())
+    measure = " + ".join(_times(_tidy(e, {n: k}), f"{name}[{k}]") for name, e in bound.measure.items())
+    taken |= {*theorem.given, *theorem.rests}
     first, step, last, every = (
-        next(f"{line}{i or ''}" for i in itertools.count() if f"{line}{i or ''}" not in spoken)
+        next(f"{line}{i or ''}" for i in itertools.count() if f"{line}{i or ''}" not in taken)
         for line in ("first", "step", "last", "every")
     )
-    said = potential("", begin) != start
-    reached = ", ".join([first] * said + [f"{step}({k}={j})" for j in range(begin, bound.least)])
-    lines = [f"{first}: {potential('', begin)} <= {start} by derivation"] * said
-    lines += [
-        f"{step}: {potential(k, 1)} <= {potential(k)} by derivation",
-        f"{last}: {measure} <= {potential(k)} by derivation",
-        f"{every}: {potential(n)} <= {start} by induction {n}: base combine {reached}; step combine ih, {step}({k}={n})",
-        f"done: claim by combine {every}, {last}({k}={n})" + (f", {bound.hypothesis}" if bound.hypothesis else ""),
-    ]
-    return replace(theorem, rounds={**theorem.rounds, k: begin}, proof="\n".join(lines))
+    reached = [f"{step}({k}={j})" for j in range(begin, bound.least)]
+    used = [bound.hypothesis] if bound.hypothesis else []
+    lines = [f"{step}: {potential(k, 1)} <= {potential(k)} by derivation"]
+    if potential("", begin) != start:
+        lines.append(f"{first}: {potential('', begin)} <= {start} by derivation")
+        reached.insert(0, first)
+    if measure != potential(k):
+        lines.append(f"{last}: {measure} <= {potential(k)} by derivation")
+        used.insert(0, f"{last}({k}={n})")
+    by = f"induction {n}: base combine {', '.join(reached)}; step combine ih, {step}({k}={n})"
+    lines.append(f"{every}: {potential(n)} <= {start} by {by}")
+    lines.append(f"done: claim by combine {', '.join([every, *used])}")
+    spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
+    quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
+    return replace(theorem, rounds={**theorem.rounds, k: begin}, quantities=quantities, proof="\n".join(lines))
+
+
+def _times(weight: Any, quantity: str) -> str:
+    return quantity if weight == 1 else f"{weight if weight.is_Atom else f'({weight})'}*{quantity}"
 
 
 def _tidy(quotient: Quotient, rename: Mapping[str, str]) -> Any:

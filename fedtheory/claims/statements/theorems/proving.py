@@ -100,7 +100,9 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapp
     A theorem without a script may have been proved by one that was found, in which lines speak of a round of their own.
     """
     if not theorem.proof:
-        theorem = replace(theorem, rounds={**data["rounds"], **theorem.rounds}, proof="\n".join(data["lines"]))
+        used = {name: text for name, text in theorem.quantities.items() if name in data["quantities"]}
+        rounds, proof = {**data["rounds"], **theorem.rounds}, "\n".join(data["lines"])
+        theorem = replace(theorem, rounds=rounds, quantities=used, proof=proof)
     own = theorem.skeleton() | _Finder(theorem, 0).classes()
     for key, stated in own.items():
         if key not in ("lines", "derivations", "rests") and data.get(key) != stated:

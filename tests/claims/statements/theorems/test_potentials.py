@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
+from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Part, Reading
+from fedtheory.claims.context import Context
+from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.statements.every_round import as_theorem
 from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
@@ -32,8 +37,8 @@ def bound(method: str, options: str, claim: str, quantities: dict[str, str] = GA
 
 
 ACCELERATED = bound("agd", "lr = 1/L", "gap[N] <= 2*L*d[0]/(N + 1)**2", AHEAD)
+GRADIENT_DESCENT = bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(2*N)")
 FOUND = {
-    "gap": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(2*N)"),
     "any step": bound("gd", "lr", "gap[N] <= d[0]/(2*lr*N)", region="0 < L, 0 < lr <= 1/L"),
     "a radius": bound(
         "gd", "lr = 1/L", "gap[N] <= L*R**2/(2*N)", region="0 < L, 0 < R", given={"start": "d[0] <= R**2"}
@@ -66,13 +71,12 @@ def test_a_potential_is_found_and_proves_every_round(name: str) -> None:
 def test_the_potential_of_accelerated_gradient_descent_is_the_known_one() -> None:
     (step,) = (line for line in with_script(ACCELERATED).proof.splitlines() if line.startswith("step"))
     left = step.removeprefix("step: ").partition(" <= ")[2].partition(" by ")[0]
-    assert left == "((k + 1)**2/(2*L))*gap[k] + (1)*d[k] + (k + 2)*e[k] + ((k + 2)**2/4)*s[k]"
+    assert left == "((k + 1)**2/(2*L))*gap[k] + d[k] + (k + 2)*e[k] + ((k + 2)**2/4)*s[k]"
 
 
 @pytest.mark.parametrize(
     ("name", "claim"),
     [
-        ("gap", "gap[N] <= L*d[0]/(5*N)"),
         ("any step", "gap[N] <= d[0]/(5*lr*N)"),
         ("gradient", "g[N] <= L**2*d[0]/(N + 2)**2"),
         ("accelerated", "gap[N] <= 2*L*d[0]/(3*N + 3)**2"),
@@ -86,12 +90,14 @@ def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
 
 def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
     for claim in ("d[N+1] <= d[N]", "exists t in 1..N: gap[t] <= L*d[0]/(2*N)"):
-        proof = find_proof(replace(FOUND["gap"], claim=claim, quantities={n: q for n, q in GAP.items() if n in claim}))
+        proof = find_proof(
+            replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
+        )
         assert isinstance(proof, str) and "no potential was found" in proof
 
 
 def test_mistakes_near_a_theorem_whose_proof_was_found_are_judged() -> None:
-    outcomes = {change.outcome for change in judge_near_misses(FOUND["gap"])}
+    outcomes = {change.outcome for change in judge_near_misses(GRADIENT_DESCENT)}
     assert "falls" in outcomes and "survives" not in outcomes
 
 
@@ -135,3 +141,33 @@ def test_rounds_that_read_more_of_their_number_are_refused() -> None:
     )
     with pytest.raises(TermRefused, match="sqrt"):
         prove_theorem(inertia)
+
+
+# ---- bounds of any number of rounds --------------------------------------------------------------------------------------
+
+
+def of_every_n(method: str, measure: str, claimed: str, **more: Any) -> Bound:
+    given = {"region": "0 < L, 0 < R, N in 1..", "functions": "L, mu = 0", "rounds": "N", "radius": "R", **more}
+    return Bound(method, "lr = 1/L", measure=measure, claimed=claimed, **given)
+
+
+@pytest.mark.parametrize(
+    ("method", "measure", "claimed", "word"),
+    [
+        ("gd", "stationarity", "2*L*R/N", "proved"),
+        ("gd", "squared_distance", "R**2", "proved"),
+        ("agd", "gap", "L*R**2/(5*(N + 1)**2)", "refuted"),
+    ],
+)
+def test_a_bound_of_any_number_of_rounds_is_a_theorem(method: str, measure: str, claimed: str, word: str) -> None:
+    claim = state("MINE", "mine", "Theorem 1", "A bound.", of_every_n(method, measure, claimed))
+    found = judge_claim(claim, "mine.py", Context())
+    assert (found.status, found.error) == (word, None)
+
+
+def test_a_bound_that_is_no_theorem_stays_one() -> None:
+    assert as_theorem(of_every_n("gd", "gap", "L*R**2/(2*N)", region="0 < L, 0 < R, N in 1..4")) is None
+    assert as_theorem(of_every_n("gd", "gap", "L*R**2/2", rounds="3", region="0 < L, 0 < R")) is None
+    assert as_theorem(of_every_n("gd", "gap", "L*R**2/(2*N)", clients="n = 3")) is None
+    least = as_theorem(of_every_n("gd", "gap", "L*R**2/(2*N)", region="0 < L, 0 < R, N in 4.."))
+    assert least is not None and least.rounds == {"N": 4}

@@ -1,0 +1,81 @@
+"""A bound after any number of rounds, as the theorem that it is short for.
+
+    Bound("gd", "lr = 1/L", region="0 < L, 0 < R, N in 1..", functions="L, mu = 0",
+          measure="gap", rounds="N", radius="R", claimed="L*R**2/(2*N)")
+
+says of every N what a solver decides for one N at a time. Its theorem speaks of the products of the vectors that the server keeps, and a potential of
+these is looked for.
+"""
+
+from __future__ import annotations
+
+from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import FedtheoryError
+from fedtheory.proofs.potentials.invariants import Space
+from fedtheory.proofs.regions.region import Parameter, Region
+
+#: measures of the last round as quantities of its state, and quantities by which the start is bounded
+_MEASURES = {
+    "squared_distance": ("dist2", "norm2(x - x_star)"),
+    "gap": ("gap", "f(x) - f(x_star)"),
+    "stationarity": ("slope2", "norm2(grad(f, x))"),
+}
+
+
+def as_theorem(bound: Bound) -> Theorem | None:
+    """The theorem that says a bound of every number of rounds from some on; None where its rounds are bounded, or its parts are no texts."""
+    rounds = _find_unbounded(bound)
+    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and bound.measure in _MEASURES
+    if rounds is None or not plain or bound.clients or bound.where or bound.constants:
+        return None
+    region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
+    states = MethodStates(str(bound.method), bound.options, str(bound.functions))
+    try:
+        space, _, _ = states.follow(region)
+        least = max(1, int(rounds.low.at({})))
+    except FedtheoryError:
+        return None
+    of_minimiser = bound.measure != "stationarity"
+    name, _ = _MEASURES[bound.measure]
+    quantities = dict([_MEASURES["gap"], _MEASURES["squared_distance"], _MEASURES[bound.measure]]) | _products(space)
+    start, most = ("dist2", f"{_raised(bound.radius)}**2") if of_minimiser else ("gap", f"{bound.radius}")
+    return Theorem(
+        region=str(region),
+        states=states,
+        rounds={rounds.name: least},
+        quantities=quantities,
+        given={"start": f"{start}[0] <= {most}"},
+        claim=f"{name}[{rounds.name}] <= {bound.claimed}",
+        name=bound.name,
+        units=bound.units,
+    )
+
+
+def _raised(text: object) -> str:
+    return str(text) if str(text).isidentifier() else f"({text})"
+
+
+def _find_unbounded(bound: Bound) -> Parameter | None:
+    """The parameter that is the number of rounds, where it has no upper end and nothing else speaks of it."""
+    if bound.expressions["rounds"].kind != "name":
+        return None
+    (name,) = bound.expressions["rounds"].names
+    found = next((p for p in bound.parameters.parameters if p.name == name), None)
+    elsewhere = {n for what, text in bound.expressions.items() if what != "rounds" for n in text.names}
+    elsewhere |= {
+        n for p in bound.parameters.parameters for end in (p.low, p.high) if end is not None for n in end.names
+    }
+    return found if found is not None and found.high is None and not found.low.names and name not in elsewhere else None
+
+
+def _products(space: Space) -> dict[str, str]:
+    """Products with the moves between x and the other vectors that clients have in common."""
+    common = [name for name in space.fields if name != "x" and not name.endswith("_i")]
+    moves = {f"to_{name}": f"{name} - x" for name in common}
+    found = {f"along_{name}": f"dot(x - x_star, {move})" for name, move in moves.items()}
+    for k, (name, move) in enumerate(moves.items()):
+        for other, turn in list(moves.items())[: k + 1]:
+            found[f"{name}_{other}" if name != other else f"{name}2"] = f"dot({move}, {turn})"
+    return found
