@@ -9,6 +9,8 @@ these is looked for.
 
 from __future__ import annotations
 
+import itertools
+
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -72,10 +74,9 @@ def _find_unbounded(bound: Bound) -> Parameter | None:
 
 def _products(space: Space) -> dict[str, str]:
     """Products with the moves between x and the other vectors that clients have in common."""
-    common = [name for name in space.fields if name != "x" and not name.endswith("_i")]
-    moves = {f"to_{name}": f"{name} - x" for name in common}
-    found = {f"along_{name}": f"dot(x - x_star, {move})" for name, move in moves.items()}
-    for k, (name, move) in enumerate(moves.items()):
-        for other, turn in list(moves.items())[: k + 1]:
-            found[f"{name}_{other}" if name != other else f"{name}2"] = f"dot({move}, {turn})"
-    return found
+    moves = [f"{name} - x" for name in space.fields if name != "x" and not name.endswith("_i")]
+    number = [str(k + 1) if len(moves) > 1 else "" for k in range(len(moves))]
+    found = {f"cross{number[k]}": f"dot(x - x_star, {move})" for k, move in enumerate(moves)}
+    found |= {f"move2{number[k]}": f"norm2({move})" for k, move in enumerate(moves)}
+    pairs = itertools.combinations(range(len(moves)), 2)
+    return found | {f"turn{number[k]}{number[j]}": f"dot({moves[k]}, {moves[j]})" for k, j in pairs}
