@@ -269,7 +269,7 @@ class MethodStates:
 
 
 #: rounds after the first at which relations between fields are looked for, where rounds depend on their number
-NUMBERS = (1, 2, 3, 7)
+SOME_ROUNDS = (1, 2, 3, 7)
 
 
 @lru_cache(maxsize=200)
@@ -280,7 +280,7 @@ def _follow(states: MethodStates, region: Region) -> tuple[Space, int, bool]:
     try:
         return *follow_states(algorithm, mu, who), False
     except DependsOnRound:
-        return *follow_states(algorithm, mu, who, NUMBERS), True
+        return *follow_states(algorithm, mu, who, SOME_ROUNDS), True
 
 
 @lru_cache(maxsize=200)
