@@ -19,6 +19,7 @@ from paper_checks.dualfl import (
     horizons,
     local_gap,
     local_work,
+    misprints,
     optimality,
     primal_baselines,
     regularised,
@@ -34,6 +35,6 @@ PAPER = Publication(
     "arXiv:2305.10294v2",
 )
 
-THEORY = (theory, sequence, convergence, equivalences, duality, regularised, horizons, local_work)
+THEORY = (theory, sequence, convergence, equivalences, duality, regularised, horizons, local_work, misprints)
 COMPARISONS = (primal_baselines, local_gap, heterogeneity, character, optimality, experiments, sparse)
 CLAIMS: list[Claim] = [claim for module in (*THEORY, *COMPARISONS) for claim in module.CLAIMS]

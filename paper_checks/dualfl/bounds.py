@@ -1,17 +1,15 @@
 """DualFL's bounds with their constants, each once: functions of floats, arrays and symbols, from which sentences, proofs and runs take them.
 
 r = sqrt(rho), q = 1 - r; V = V* = mean_j ||s_j*||^2. The dual starts with ||xi^0 - xi*||^2 = N V, and (29) is ||theta - theta*||^2 <= 2/(N nu) (E_d -
-E_d*). What ends in ``_follows`` asks SymPy whether a bound is what the argument beside it leads to.
+E_d*).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.core.errors import require
-from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import symbols
 from paper_checks.formulas import exactly
 
 
@@ -65,25 +63,24 @@ def gradient_order(n: Any, r: Any) -> Any:
     return (1 - r) ** (n / 2)
 
 
-def gradient_constant(L: Any, alpha: Any, V: Any, r: Any) -> Any:
-    """The constant of (14) with exact local solves."""
-    return L / alpha * (V / (1 - r)) ** 0.5
-
-
-def variates(n: Any, r: Any, V: Any, nu: Any, L: Any) -> Any:
+def variates(n: Any, r: Any, V: Any) -> Any:
     """mean_j ||nu zeta_j^(n) - s_j*||^2 for n >= 2, rho in (0, nu/L] and exact local solves."""
-    return 9 * L / nu * (1 - r) ** (n - 2) * V
-
-
-def product_after(n: Any, r: Any, first: Any) -> Any:
-    """What prod_{0<k<n} (1 - 1/t_k) is at most for n > first: `plain` up to there, and 1 - r a round after it."""
-    return plain(first) * (1 - r) ** (n - first)
+    return 9 / r**2 * (1 - r) ** (n - 2) * V
 
 
 def rounds_of_15(eps: Any, L: Any, R: Any, constant: Any, times: Any = 1) -> Any:
     """The right side of (15), with ``times`` log(1/eps) for log(1/eps); by SymPy's functions."""
     sympy = require("sympy", "bounds in symbols")
     return (1 + 2 * sympy.sqrt(1 + 2 * L * R / eps)) * (times * sympy.log(1 / eps) + constant)
+
+
+def least_gradient_squared(n: Any) -> Any:
+    """min ||grad E||^2 over points of the chain (mu = 0, L = 1, more than n links) whose coordinates after the n-th are zero: 1/(16 S).
+
+    grad E = (T x - e_1)/4 with T = tridiag(-1, 2, -1) in all columns but the last. v = (1, ..., n+1) is orthogonal to its first n, so that
+    ||T x - e_1|| >= <v, e_1>/||v||, reached by some x; S = ||v||^2 = (n+1)(n+2)(2n+3)/6.
+    """
+    return 6 / (16 * (n + 1) * (n + 2) * (2 * n + 3))
 
 
 def steps_of_8(n: Any, N: Any, gamma: Any) -> Any:
@@ -118,92 +115,3 @@ def show_models(share: Any, *names: str) -> str:
     """||theta^(n) - theta*||^2 with exact local solves as sentences show it."""
     found = models(share(*(_GIVEN[name] for name in names)), _GIVEN["V"], _GIVEN["nu"])
     return str(found).replace("**", "^")
-
-
-def plain_follows() -> bool:
-    """t_0 = 1 and t_n >= t_{n-1} + 1/2 give `half`; E_d - E_d* <= N V/(2 nu t_{n-1}^2) and (29) then give `plain`."""
-    n, N, nu, V = (_GIVEN[name] for name in ("n", "N", "nu", "V"))
-    by_29 = 2 / (N * nu) * N * V / (2 * nu * half(n) ** 2)
-    return (
-        compare(exactly(half(1)), "==", 1)
-        and is_zero(exactly(half(n + 1) - half(n)) - exactly(0.5))
-        and is_zero(by_29 - models(plain(n), V, nu))
-    )
-
-
-def plain_order_follows() -> bool:
-    """`plain` is below four times the order, for every n >= 1."""
-    n = _GIVEN["n"]
-    return plain_follows() and is_positive((4 * plain_order(n) - plain(n)).factor())
-
-
-def linear_follows() -> bool:
-    """One factor 1 - 1/t <= 1 - r more in every round from n = 1 on gives `linear`; E_d - E_d* <= N V prod/(2 nu) and (29) bound models."""
-    n, N, nu, r, V = (_GIVEN[name] for name in ("n", "N", "nu", "r", "V"))
-    more = (linear(n + 1, r) / linear(n, r)).simplify() - (1 - 1 / (1 / r))
-    by_29 = 2 / (N * nu) * linear(n, r) * N * V / (2 * nu)
-    first = linear(n, r).subs(n, 1)
-    return compare(first, "==", 1) and is_zero(more) and is_zero(by_29 - models(linear(n, r), V, nu))
-
-
-def inexact_models_follow() -> bool:
-    """(29) with E_d - E_d* <= share (sqrt(N V) + 2 sqrt(2) errors)^2/(2 nu), the square of Psi_n by the recursion."""
-    N, nu, V = (_GIVEN[name] for name in ("N", "nu", "V"))
-    share, errors = symbols("share errors", positive=True)
-    by_29 = 2 / (N * nu) * share * ((N * V) ** 0.5 + 2 * 2**0.5 * errors) ** 2 / (2 * nu)
-    return is_zero(exactly(by_29 - inexact_models(share, V, nu, N, errors)))
-
-
-def errors_of_8_follow() -> bool:
-    """The terms fall from 1, and -(2/gamma) (k + 1)^(-gamma/2), which tends to 0, has them as its derivative."""
-    k, N, nu, gamma = (_GIVEN[name] for name in ("k", "N", "nu", "gamma"))
-    term = (nu * (k + 1) ** 2 * N * exactly(allowed_gap(N, nu, gamma)(k))) ** exactly(0.5)
-    whole = -2 / gamma * (k + 1) ** (-gamma / 2)
-    return (
-        is_zero(term - whole.diff(k))
-        and is_positive(-(whole.diff(k, 2).simplify()))
-        and is_zero(errors_of_8(gamma) - term.subs(k, 0) + whole.subs(k, 0))
-    )
-
-
-def gradient_order_follows() -> bool:
-    """L ||theta^(n) - theta^alpha|| by `linear` for models, with nu = alpha."""
-    n, r, V, L = (_GIVEN[name] for name in ("n", "r", "V", "L"))
-    alpha = symbols("alpha", positive=True)
-    distance = models(linear(n, r), V, alpha) ** exactly(0.5)
-    found = exactly(gradient_constant(L, alpha, V, r) * gradient_order(n, r)) ** 2 - (L * distance) ** 2
-    return is_zero(found.simplify())
-
-
-def variates_follow() -> bool:
-    """With e_n^2 = 2 L N V q^{n-1}/(2 nu)/N at nu z_j^(n) = y_j^n, ||y^n + beta (y^n - y^{n-1}) - s*|| <= 2 e_n + e_{n-1} <= 3 e_{n-1}."""
-    n, N, nu, r, V, L = (_GIVEN[name] for name in ("n", "N", "nu", "r", "V", "L"))
-    before = 2 * L * N * V * linear(n - 1, r) / (2 * nu) / N
-    return linear_follows() and is_zero((2 + 1) ** 2 * before - variates(n, r, V, nu, L))
-
-
-def product_follows() -> bool:
-    """With first = 1/r or more `product_after` is at most 4 r^2 (1 - r)^(n - first), and (1 - r)^(-1/r) is 4 at r = 1/2."""
-    n, r = (_GIVEN[name] for name in ("n", "r"))
-    first = symbols("first", positive=True)
-    slack = 4 * r**2 - plain(first).subs(first, 1 / r)
-    return (
-        is_zero(product_after(n, r, first) / plain(first) - (1 - r) ** (n - first))
-        and is_positive(slack.factor())
-        and compare((1 - exactly(0.5)) ** (-2), "==", 4)
-    )
-
-
-def three_halves_follow() -> bool:
-    """C = L sqrt(32 V rho)/alpha with rho <= alpha/L and alpha = eps/(2 R): log(2 C) = (1/2) log(1/eps) + log(2 sqrt(64 L R V))."""
-    sympy = require("sympy", "bounds in symbols")
-    L, R, V, eps, t, C = symbols("L R V eps t C", positive=True)
-    alpha = eps / (2 * R)
-    constant = L * sympy.sqrt(32 * V * alpha / L) / alpha
-    split = sympy.expand_log(
-        sympy.log(2 * constant) - sympy.log(1 / eps) / 2 - sympy.log(2 * sympy.sqrt(64 * L * R * V))
-    )
-    in_t = (1 + 2 * t) * (sympy.log(1 / eps) + sympy.log(2 * C)) - (1 + 2 * t) * sympy.log(2 * C / eps)
-    whole = rounds_of_15(eps, L, R, sympy.log(2 * sympy.sqrt(64 * L * R * V)), sympy.Rational(3, 2))
-    by_c = rounds_of_15(eps, L, R, sympy.log(2 * constant))
-    return all(is_zero(sympy.expand_log(sympy.expand(e))) for e in (split, in_t, whole - by_c))

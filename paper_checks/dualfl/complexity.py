@@ -11,7 +11,7 @@ from types import SimpleNamespace as State
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.dualfl import rates
-from paper_checks.dualfl.bounds import inverse_of_9, steps_of_8, steps_of_8_by_accuracy
+from paper_checks.dualfl.bounds import inverse_of_9, least_gradient_squared, steps_of_8, steps_of_8_by_accuracy
 from paper_checks.dualfl.lemmas import local_gaps
 from paper_checks.formulas import formula
 
@@ -74,6 +74,43 @@ NEEDED = Theorem(
             by combine (q**2*(1 - q**(2*m))/(1 - q**2))*falls, (exp(-x*n)*(1 - q**(2*m))/(1 - q**2))*first,
                        (-(1 - exp(-x*n)*(1 - q**(2*m)))/(1 - q**2))*others
     """,
+)
+
+
+#: the chain with n + 1 links, n = m + 1, mu = 0 and L = 1, whose gradient is (2 x_i - x_{i-1} - x_{i+1})/4 with x_0 = 1. x = a - b is a model with n
+#: coordinates; rows n and n + 1 are the last ones that they reach. (n + 1)/||grad E||^2 is (L R_0/eps)^2, since theta* = (1, ..., 1)
+OF_CHAIN = {
+    **{name: f"(a[{i}] - b[{i}])" for name, i in {"X_0": "0", "X_K": "k", "X_K1": "k+1", "X_K2": "k+2"}.items()},
+    "ROW": "(2*(a[i] - b[i]) - (a[i-1] - b[i-1]) - (a[i+1] - b[i+1]))",
+    "ROW_N": "(2*(a[m+1] - b[m+1]) - (a[m] - b[m]))",
+    "LAST": "(-(a[m+1] - b[m+1]))",
+    "S": "((m + 2)*(m + 3)*(2*m + 5)/6)",
+}
+LEAST = formula(least_gradient_squared, n="m + 1")
+LEAST_GRADIENT = Theorem(
+    name="Theorem 4.3, rounds that are needed",
+    region="",
+    rounds={"m": 0, "k": 0, "i": 1},
+    sequences={"a": "0", "b": "0"},
+    given={"pull": "a[0] - b[0] == 1"},
+    claim=(
+        rates.fill(f"{LEAST} <= (sum(ROW**2, i, 1, m) + ROW_N**2 + LAST**2)/16", **OF_CHAIN),
+        f"(m + 2)/({LEAST}) <= 161*(m + 1)**4",
+    ),
+    proof=rates.fill(
+        """
+      abel:    sum(i*ROW, i, 1, k) == (k + 1)*X_K - k*X_K1 - X_0    by induction k: base combine; step combine 1*ih
+      numbers: sum(i**2, i, 1, k) == k*(k + 1)*(2*k + 1)/6                          by induction k: base combine; step combine 1*ih
+      opened:  sum((S*ROW + i)**2, i, 1, k) == S**2*sum(ROW**2, i, 1, k) + 2*S*sum(i*ROW, i, 1, k) + sum(i**2, i, 1, k)
+                 by induction k: base combine; step combine 1*ih
+      sign:    0 <= sum((S*ROW + i)**2, i, 1, k)     by induction k: base combine; step combine 1*ih, 1*square(S*(2*X_K1 - X_K - X_K2) + k + 1)
+      least:   claim 1
+                 by combine (1/(16*S**2))*sign(k=m), (1/(16*S**2))*opened(k=m), (1/(8*S))*abel(k=m), (1/(16*S**2))*numbers(k=m), (-1/(8*S))*pull,
+                            (1/(16*S**2))*square(S*ROW_N + m + 1), (1/(16*S**2))*square(S*LAST + m + 2)
+      count:   claim 2 by combine
+    """,
+        **OF_CHAIN,
+    ),
 )
 
 

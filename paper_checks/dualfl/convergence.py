@@ -21,40 +21,11 @@ from fedtheory.claims.parts import proved
 from fedtheory.claims.protocol import Clause
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
-from paper_checks.dualfl import bounds, inexact, lemmas, rates
+from paper_checks.dualfl import bounds, rates
 from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
 from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
-from paper_checks.dualfl.sequence import WITH_MODULUS, WITHOUT_MODULUS
 from paper_checks.dualfl.theory import BY_CODE, OF_SMOOTH
 from paper_checks.steps import Step
-
-RECURSION = (
-    "A round and the distance of an inexact step from the exact one give Psi_{n+1} <= sqrt(1 - rho t_n) Psi_n + 2 t_n "
-    "sqrt(2 nu (1 - rho) delta_n), Psi_0 = ||xi^0 - xi*||, 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= Psi_n^2, by "
-    "t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n) and Minkowski. "
-    + lemmas.START
-    + "Points where g_j^* has no subgradient are limits, with their values, of "
-    "proximal points, which have some. "
-)
-PLAIN = (
-    "For rho = 0, (n + 1)/2 <= t_{n-1} <= n, so that E_d(xi^n) - E_d* <= 2/(nu (n+1)^2) (||xi^0 - xi*|| + 2 sum_{k<n} "
-    "sqrt(2 nu b_k))^2 with b_k = (k+1)^2 delta_k. "
-)
-LINEAR = (
-    lemmas.BY_SMOOTHNESS
-    + "With q = 1 - sqrt(rho) >= 1 - 1/t_k and 1 - rho t_k = t_k^2 (1 - 1/t_k)/t_{k-1}^2, so that (1 - rho t_{k+1}) ... "
-    "(1 - rho t_{n-1}) <= (t_{n-1}/t_k)^2 q^{n-1-k}, E_d(xi^n) - E_d* <= q^{n-1}/(2 nu) (||xi^0 - xi*|| + 2 sum_{k<n} sqrt(2 nu delta_k q^{-k}))^2, "
-    "a geometric sum in sqrt(a/q) for delta_k = a^k. "
-)
-FROM_GAPS = (
-    "By Lemma 6.6 (DUALFL-L6.6) DualFL's xi^n is a run of Algorithm 2 with delta_n where every Gamma <= delta_n/N, and theta^(n) = -mean_j "
-    "xi_j^n/nu; as beta_0 = 0 and eta_j^0 - mean eta^0 = 0, the start may be taken as xi_j^0 = -nu theta*, for which ||xi^0 - xi*||^2 = N V*. "
-)
-
-
-#: what is said above rests on these, for rho = 0 and for rho > 0
-PLAIN_ROUNDS = (inexact.STEP, inexact.ERROR, *WITHOUT_MODULUS)
-LINEAR_ROUNDS = (inexact.STEP_SMOOTH, inexact.ERROR_SMOOTH, *lemmas.OF_SMOOTH_CLIENTS, *WITH_MODULUS)
 
 
 def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **changed: Any) -> Iterator[Finding]:
@@ -69,10 +40,6 @@ def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **chan
     yield from (smooth_runs if smooth else nonsmooth_runs)(context, **changed)
     text, rounds = "ten draws of quadratics and errors, gamma = 1", context.pick(200, 400)
     yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
-
-
-TO_MODELS = Step("(29)", lemmas.primal_error)
-BY_GAPS = Step("gaps", inexact.gap_bounds_the_error)
 
 
 def certificates(context: Context, share: Fraction) -> Iterator[Finding]:

@@ -148,13 +148,6 @@ def accuracy(w: World, p: Parameters, c: LemmaConstants) -> Any:
 BLOCKS = [Step("sum, at most", SUM_BELOW), Step("sum, at least", SUM_ABOVE), Step("accuracy", accuracy)]
 
 
-#: Lemma 6.6 as others rest on it, with exact and with inexact local solves
-BY_LEMMA = [Step("Lemma 6.6", dualfl_is_fista(DualFL, Exact()))]
-BY_LEMMA_INEXACT = [Step("Lemma 6.6", dualfl_is_fista(DualFL, Inexact(epsilon=1))), *BLOCKS]
-OF_LEMMA = tuple(step.name for step in BY_LEMMA)
-OF_LEMMA_INEXACT = tuple(step.name for step in BY_LEMMA_INEXACT)
-
-
 # ---- Lemma 6.6: (4), (25a) and (25b) against (24); capitals are of the round before ---------------------------------------
 
 BY_24 = (

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, dot, lemma, norm2
+from fedtheory.claims import dot, lemma, norm2
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
-from paper_checks.dualfl.lemmas import PLAIN, WITH_ROOT, accelerated_step, one_round
-
-
-def error_of_step(smooth: bool) -> Callable[[Any, Any, Any], Any]:
-    """||xi+ - xi^||^2 <= c 2 nu (1 - rho) error: E_d^n is 1/(nu (1 - rho))-strongly convex."""
-
-    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
-        rho = p.r**2 if smooth else p.nu * 0
-        at = one_round(w, p, rho, exact=False)
-        return norm2(at.new - at.exact) - at.error * (c.c * 2 * p.nu * (1 - rho))
-
-    return build
-
-
-STEP = Lemma("inexact step, rho = 0", "Proposition 6.2", PLAIN, accelerated_step(False, False), {"c": 1})
-STEP_SMOOTH = Lemma("inexact step, rho = r^2", "Proposition 6.3", WITH_ROOT, accelerated_step(True, False), {"c": 1})
-ERROR = Lemma("distance to the exact step, rho = 0", "(23)", PLAIN, error_of_step(False), {"c": 1})
-ERROR_SMOOTH = Lemma("distance to the exact step, rho = r^2", "(23)", WITH_ROOT, error_of_step(True), {"c": 1})
 
 
 def local_problem(w: World, p: Parameters) -> SimpleNamespace:
@@ -46,7 +27,7 @@ def local_problem(w: World, p: Parameters) -> SimpleNamespace:
         return conjugate + norm2(xi - zeta * p.nu) / (2 * p.nu)
 
     values = {"at_x": primal(x, at_x), "at_o": primal(o, at_o), "least": dual_of(best, dot(best, o) - at_o)}
-    return SimpleNamespace(zeta=zeta, x=x, o=o, dual_of=dual_of, **values)
+    return SimpleNamespace(g=g, zeta=zeta, x=x, o=o, g_at_o=at_o, dual_of=dual_of, **values)
 
 
 @lemma("Gamma bounds the dual error", "Lemma 6.6", "0 < nu", c=1)

@@ -184,20 +184,3 @@ def second_round(w: World, p: Parameters, c: LemmaConstants) -> Any:
     w.at(h, y, "round 2", g=(bar(x) - x) * p.nu - y * p.mu)
     w.at(h, x * 0, "theta*", g=g)
     return norm2(bar(y)) - norm2(g) * (c.c / (4 * p.mu * (p.mu + p.nu)))
-
-
-#: what rounds with rho > 0 take of smooth f_j, where 0 < rho <= nu/L: 1/(L - nu) is rho/(nu (1 - rho)) at the end of the range, and larger inside
-OF_SMOOTH_CLIENTS = (
-    convex_part,
-    "1/(L - nu) == rho/(nu*(1 - rho)) where rho = nu/L",
-    "1/(L - nu) > rho/(nu*(1 - rho)) where rho = nu/(L*(1 + a)), L = nu*(1 + b)",
-)
-TOO_CONVEX = {
-    "rho 1 % above nu/L": (convex_part, "1/(L - nu) > rho/(nu*(1 - rho)) where rho = 101*nu/(100*L), L = nu*(1 + b)")
-}
-BY_SMOOTHNESS = (
-    "Where f_j is L-smooth, g_j^* is 1/(L - nu)-strongly convex (with any modulus for L = nu, where g_j is affine), hence rho/(nu (1 - rho))-"
-    "strongly convex for rho <= nu/L, rho < 1. "
-)
-#: what rounds leave open of the dual's domain
-START = "As t_0 = 1, round 0 has xi^0 in u^0 alone, so that E_d(xi^0) may be infinite. "

@@ -7,6 +7,7 @@ g(theta) + <xi, z> - g(z) - <xi, theta> over z. The local problem (2) is f - nu 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -14,51 +15,62 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import DualFL
-from fedtheory.claims import Context, Fault, Finding, Lemma, Replay, assume, disproved, dot, lemma, norm2, refute
+from fedtheory.claims import (
+    Context,
+    Fault,
+    Finding,
+    PlayedStates,
+    Replay,
+    Theorem,
+    assume,
+    disproved,
+    dot,
+    lemma,
+    norm2,
+    refute,
+)
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols
 from paper_checks.dualfl import inexact, lemmas
 from paper_checks.dualfl.common import claim
-from paper_checks.steps import Conclusion, Step
+from paper_checks.steps import Step
 from problems.quadratics import scalar_quadratics
 
 
-@lemma("Gamma is above the energy gap", "(7)", "0 < nu", c=1)
-def above_energy(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """E(theta) - E(o) + c (nu/2) ||theta - o||^2 <= the term of Gamma(theta) at z = o; theta = 0."""
-    f = w.function(None, 0)
-    zeta, o = w.vector("zeta"), w.vector("o")
-    x = zeta * 0
-    xi = (zeta - x) * p.nu
-    _, f_x = w.at(f, x, "grad f(theta)")
-    _, f_o = w.at(f, o, "grad f(o)", g=zeta * p.nu)
-    term = f_x - norm2(x) * (p.nu / 2) + dot(xi, o) - (f_o - norm2(o) * (p.nu / 2)) - dot(xi, x)
-    energy = f_x - dot(zeta, x) * p.nu - (f_o - dot(zeta, o) * p.nu)
-    return energy + norm2(x - o) * (c.c * p.nu / 2) - term
+def play_gap(world: World, p: Parameters, last: int) -> list[SimpleNamespace]:
+    """A local problem and its solution o: Gamma at any theta, and the terms of Gamma(o), of which it is the largest."""
+    local = inexact.local_problem(world, p)
+    xi, best = (local.zeta - local.x) * p.nu, (local.zeta - local.o) * p.nu
+    conjugate, z = world.value("conjugate of g at xi"), world.vector("z")
+    world.assume("Fenchel", dot(xi, local.o) - local.g_at_o - conjugate)
+    _, at_z = world.at(local.g, z, "g at z")
+    term = local.at_o + local.dual_of(best, dot(best, z) - at_z)
+    gap = local.at_x + local.dual_of(xi, conjugate)
+    return [SimpleNamespace(x=local.x, o=local.o, Gamma=gap, term=term, own=local.at_o + local.least)] * (last + 1)
 
 
-def zero_at_solution(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """Every term of Gamma(o) is at most -c ((mu - nu)/2) ||z - o||^2, so that Gamma(o) = 0; o = 0."""
-    h = w.function(None, 0)  # f less (mu/2) ||.||^2
-    zeta, z = w.vector("zeta"), w.vector("z")
-    o = zeta * 0
-    xi = (zeta - o) * p.nu
-    _, f_o = w.at(h, o, "grad h(o)", g=zeta * p.nu)
-    _, h_z = w.at(h, z, "grad h(z)")
-    f_z = h_z + norm2(z) * (p.mu / 2)
-    term = f_o - norm2(o) * (p.nu / 2) + dot(xi, z) - (f_z - norm2(z) * (p.nu / 2)) - dot(xi, o)
-    return term + norm2(z - o) * (c.c * (p.mu - p.nu) / 2)
+#: T is any term of Gamma(o), <xi, z> - g(z) for g^*(xi) at xi = nu (zeta - o), and T_o that of z = o
+ZERO = Theorem(
+    name="(7)",
+    region="0 < nu",
+    rounds={"n": 0},
+    states=PlayedStates(play_gap),
+    assumed={"Fenchel": "g^* at xi is at least <xi, o> - g(o)"},
+    quantities={"Gamma": "Gamma", "d2": "norm2(x - o)", "T": "term", "T_o": "own"},
+    claim=("0 <= Gamma[n]", "nu*d2[n] <= Gamma[n]", "T[n] <= 0", "T_o[n] == 0"),
+    proof="""
+      sign:  claim 1    by derivation
+      apart: claim 2    by derivation
+      terms: claim 3    by derivation
+      own:   claim 4    by identity
+    """,
+)
 
 
-@lemma("Gamma vanishes at the solution, nu = mu", "(7)", "0 < nu")
-def at_modulus(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """The same for nu = mu."""
-    return zero_at_solution(w, SimpleNamespace(mu=p.nu, nu=p.nu), SimpleNamespace(c=p.nu * 0))
-
-
-ZERO = Lemma("Gamma vanishes at the solution", "(7)", "0 < nu < mu", zero_at_solution, {"c": 1})
+#: a planted fault
+FARTHER = replace(ZERO, claim=(ZERO.claims[0], "11/10*nu*d2[n] <= Gamma[n]", *ZERO.claims[2:]))
 
 
 @lemma("the residual and the energy gap", "ours", "0 < L", c=1)
@@ -136,20 +148,11 @@ CLAIMS = [
         "DUALFL-C1",
         "Section 3.1, (7)",
         "Gamma is not negative, and theta_j solves the local problem (2) if and only if Gamma(theta_j) = 0.",
-        [
-            Step("above the energy gap", above_energy),
-            Step("zero at the solution", ZERO),
-            Step("zero, nu = mu", at_modulus),
-        ],
-        conclusions=[
-            Conclusion(
-                "zero says solved",
-                "Gamma(theta) is at least its term at z = o, hence at least the energy gap plus (nu/2) ||theta - o||^2 >= 0; where it is zero, "
-                "theta = o. At theta = o no term is positive, and the one at z = o is zero.",
-                ("above the energy gap", "zero at the solution", "zero, nu = mu"),
-            )
-        ],
+        [Step("the gap", ZERO, wrong={"a tenth more of the squared distance": FARTHER})],
         assumptions=["f_j mu-strongly convex, 0 < nu <= mu; no smoothness"],
+        readings=[
+            "Gamma(o) is the largest of its terms T, so that it is 0; and where Gamma(theta) is 0, theta is the solution o."
+        ],
     ),
     claim(
         "DUALFL-C2",

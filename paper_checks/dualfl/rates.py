@@ -10,7 +10,7 @@ from typing import Any
 from fedtheory.algorithms.dualfl import allowed_gap
 from fedtheory.claims import Theorem
 from paper_checks.dualfl import rounds
-from paper_checks.dualfl.bounds import dual_order, linear, models, plain, plain_order
+from paper_checks.dualfl.bounds import dual_order, linear, models, plain, plain_order, variates
 from paper_checks.dualfl.inertia import FIVE, FIVE_SMOOTH, solved
 from paper_checks.formulas import formula
 
@@ -129,18 +129,22 @@ OF_RANGE: dict[str, Any] = {
 }
 #: the end rho = 1/kappa of the range, for nu = mu and L = kappa mu
 OF_END = OF_RANGE | {"region": "0 < nu, 0 < r < 1", "states": rounds.ANY_END, "added": ("r < 1",)}
-LINEAR_ERRORS = Theorem(
-    **OF_RANGE,
-    name="Algorithm 2 with any errors, rho = r^2",
-    rounds={"n": 0, "k": 0, "T": 0},
-    given=FIVE_SMOOTH,
-    quantities=some("gap", "A", "U", "Uh", "d2", "err"),
-    claim="gap[T+1] <= (1 - r)**T*(sqrt(U[0]) + 2*sqrt(2*nu)*sum(sqrt(err[k])*(1 - r)**(-k/2), k, 0, T))**2/(2*nu)",
-    proof=fill(
-        SOLVED_SMOOTH
-        + STATES
-        + INEXACT
-        + """
+#: by what lines about any errors are written; rho = r^2
+SMOOTH_WORDS = {
+    "OLD": "sqrt(2*nu*(1 - r**2)*t[n]*A[n] + (1 - r**2*t[n])*U[n])",
+    "LATER": "sqrt(2*nu*(1 - r**2)*t[n+1]*A[n+1] + (1 - r**2*t[n+1])*U[n+1])",
+    "START": "sqrt(2*nu*(1 - r**2)*t[0]*A[0] + (1 - r**2*t[0])*U[0])",
+    "NEW": "sqrt(2*nu*(1 - r**2)*gap[n+1] + U[n+1]/t[n]**2)",
+    "ERROR": "(t[n]*sqrt(1 - r**2)*sqrt(2*nu)*sqrt(err[n]))",
+    "SMALL": "(sqrt(1 - r**2)*sqrt(2*nu)*sqrt(err[n]))",
+    "FALLS": "(1 - r**2*t[n])",
+    "w": "(1 - r**2)",
+}
+SMOOTH_STEPS = fill(
+    SOLVED_SMOOTH
+    + STATES
+    + INEXACT
+    + """
   after:  NEW**2 <= (OLD/t[n] + 2*SMALL)**2     by combine (1/t[n]**2)*both
   psi:    NEW <= OLD/t[n] + 2*SMALL             by root after
   falls2: (LATER/t[n+1])**2 <= (sqrt(1 - r)*NEW)**2
@@ -148,20 +152,26 @@ LINEAR_ERRORS = Theorem(
   falls:  LATER/t[n+1] <= sqrt(1 - r)*NEW       by root falls2
   start2: START**2 <= (sqrt(w)*sqrt(U[0]))**2   by combine (2*nu*w*t[0])*none, (r**2*U[0])*first
   start:  START <= sqrt(w)*sqrt(U[0])           by root start2
+    """,
+    **SMOOTH_WORDS,
+)
+LINEAR_ERRORS = Theorem(
+    **OF_RANGE,
+    name="Algorithm 2 with any errors, rho = r^2",
+    rounds={"n": 0, "k": 0, "T": 0},
+    given=FIVE_SMOOTH,
+    quantities=some("gap", "A", "U", "Uh", "d2", "err"),
+    claim="gap[T+1] <= (1 - r)**T*(sqrt(U[0]) + 2*sqrt(2*nu)*sum(sqrt(err[k])*(1 - r)**(-k/2), k, 0, T))**2/(2*nu)",
+    proof=SMOOTH_STEPS
+    + fill(
+        """
   all:    NEW <= sqrt(w)*(1 - r)**(n/2)*TOTAL
              by induction n: base combine 1*psi(n=0), 1*start; step combine sqrt(1 - r)*ih, 1*psi(n=n+1), 1*falls
   all2:   NEW**2 <= (sqrt(w)*(1 - r)**(n/2)*TOTAL)**2                 by combine (NEW + sqrt(w)*(1 - r)**(n/2)*TOTAL)*all
   done:   claim                                 by combine (1/(2*nu*w))*all2(n=T), (1/(2*nu*w*t[T]**2))*far(n=T+1)
         """,
-        OLD="sqrt(2*nu*(1 - r**2)*t[n]*A[n] + (1 - r**2*t[n])*U[n])",
-        LATER="sqrt(2*nu*(1 - r**2)*t[n+1]*A[n+1] + (1 - r**2*t[n+1])*U[n+1])",
-        START="sqrt(2*nu*(1 - r**2)*t[0]*A[0] + (1 - r**2*t[0])*U[0])",
-        NEW="sqrt(2*nu*(1 - r**2)*gap[n+1] + U[n+1]/t[n]**2)",
-        ERROR="(t[n]*sqrt(1 - r**2)*sqrt(2*nu)*sqrt(err[n]))",
-        SMALL="(sqrt(1 - r**2)*sqrt(2*nu)*sqrt(err[n]))",
+        **SMOOTH_WORDS,
         TOTAL="(sqrt(U[0]) + 2*sqrt(2*nu)*sum(sqrt(err[k])*(1 - r)**(-k/2), k, 0, n))",
-        FALLS="(1 - r**2*t[n])",
-        w="(1 - r**2)",
     ),
 )
 END_ERRORS = replace(LINEAR_ERRORS, **OF_END, name="Algorithm 2 with any errors, rho = 1/kappa")
@@ -191,6 +201,29 @@ ADD_UP = """
 MODELS = """
   model:  theta2[n+1] <= 2/nu*gap[n+1]          by derivation
 """
+#: the errors that (8) allows add up: ``whole2``
+PLAIN_SUMS = fill(
+    SOLVED
+    + BY_GAPS
+    + """
+  least:  t[n] <= n + 1     by induction n: base combine first; step combine 1*five, (t[n] + n + 1)*ih times t[n+1] + n + 1
+  term2:  sqrt(2*nu*t[n]**2*err[n])**2 <= (sqrt(2/N)*(n + 1)**(-1 - g))**2
+             by combine (2*nu*err[n]*(t[n] + n + 1))*least, (2*nu*(n + 1)**2)*acc, (2*nu*(n + 1)**2)*gaps
+  term:   sqrt(2*nu*t[n]**2*err[n]) <= sqrt(2/N)*(n + 1)**(-1 - g)      by root term2
+  terms:  SUM <= sqrt(2/N)*sum((k + 1)**(-1 - g), k, 0, n)
+             by induction n: base combine 1*term(n=0); step combine 1*ih, 1*term(n=n+1)
+  tangent: 1 + g/(n + 2) <= ((n + 1)/(n + 2))**(-g)             by bernoulli -1/(n + 2), -g
+  series: sum((k + 1)**(-1 - g), k, 0, n) <= 1 + 1/g - (n + 1)**(-g)/g
+             by induction n: base combine; step combine 1*ih, ((n + 2)**(-g)/g)*tangent
+        """
+    + ADD_UP
+    + MODELS,
+    FACTOR="2",
+    SUM="sum(sqrt(2*nu*t[k]**2*err[k]), k, 0, n)",
+    FIRST="sqrt(V[0])",
+    LIMIT="(sqrt(2/N)*(1 + 1/g))",
+    FROM="1*start, 2*terms, (2*sqrt(2/N))*series",
+)
 T32 = Theorem(
     name="Theorem 3.2",
     region="0 < nu, 0 < g, 1 <= N",
@@ -203,31 +236,10 @@ T32 = Theorem(
     quantities=some("gap", "U", "err", "Gamma", "theta2", "V"),
     rests={"dual": PLAIN_ERRORS},
     claim=f"theta2[m] <= {of_models('4*(sqrt(V[0]) + 2*sqrt(2/N)*(1 + 1/g))**2', plain_order)}",
-    proof=fill(
-        SOLVED
-        + BY_GAPS
-        + """
-  least:  t[n] <= n + 1     by induction n: base combine first; step combine 1*five, (t[n] + n + 1)*ih times t[n+1] + n + 1
-  term2:  sqrt(2*nu*t[n]**2*err[n])**2 <= (sqrt(2/N)*(n + 1)**(-1 - g))**2
-             by combine (2*nu*err[n]*(t[n] + n + 1))*least, (2*nu*(n + 1)**2)*acc, (2*nu*(n + 1)**2)*gaps
-  term:   sqrt(2*nu*t[n]**2*err[n]) <= sqrt(2/N)*(n + 1)**(-1 - g)      by root term2
-  terms:  SUM <= sqrt(2/N)*sum((k + 1)**(-1 - g), k, 0, n)
-             by induction n: base combine 1*term(n=0); step combine 1*ih, 1*term(n=n+1)
-  tangent: 1 + g/(n + 2) <= ((n + 1)/(n + 2))**(-g)             by bernoulli -1/(n + 2), -g
-  series: sum((k + 1)**(-1 - g), k, 0, n) <= 1 + 1/g - (n + 1)**(-g)/g
-             by induction n: base combine; step combine 1*ih, ((n + 2)**(-g)/g)*tangent
-        """
-        + ADD_UP
-        + MODELS
-        + """
+    proof=PLAIN_SUMS
+    + """
   done:   claim             by combine 1*model(n=m-1), (2/nu)*dual(T=m-1), (4/(nu**2*(m + 1)**2))*whole2(n=m-1)
-        """,
-        FACTOR="2",
-        SUM="sum(sqrt(2*nu*t[k]**2*err[k]), k, 0, n)",
-        FIRST="sqrt(V[0])",
-        LIMIT="(sqrt(2/N)*(1 + 1/g))",
-        FROM="1*start, 2*terms, (2*sqrt(2/N))*series",
-    ),
+    """,
 )
 P62 = Theorem(
     name="Proposition 6.2",
@@ -301,6 +313,14 @@ BY_NINE = """
              by induction n: base combine 1*term(n=0); step combine 1*ih, ((1 - r)**(-(n + 1)/2))*term(n=n+1)
   series: sum(b**k, k, 0, n) <= (1 - b**(n + 1))/(1 - b)                      by induction n: base combine; step combine ih
 """
+LINEAR_SUMS = fill(
+    BY_GAPS + BY_NINE + ADD_UP + MODELS,
+    FACTOR="2*sqrt(2*nu)",
+    SUM="sum(sqrt(err[k])*(1 - r)**(-k/2), k, 0, n)",
+    FIRST="sqrt(V[0])",
+    LIMIT="(sqrt(1/N)/(1 - b))",
+    FROM="1*start, (2*sqrt(2*nu))*terms, (2*sqrt(2*nu)*sqrt(1/N))*series",
+)
 #: nu^2 C of Theorem 3.3 for rho > 0, by the root of V
 LINEAR_CONSTANT = "({} + 2*sqrt(2*nu)*sqrt(1/N)/(1 - b))**2/(1 - r)"
 LINEAR_MODELS = f"theta2[m] <= {of_models(LINEAR_CONSTANT.format('sqrt(V[0])'), dual_order, r='r')}"
@@ -308,24 +328,14 @@ LINEAR: dict[str, Any] = {
     "rounds": {"n": 0, "k": 0, "T": 0, "m": 1},
     "given": {**FIVE_SMOOTH, "gaps": f"Gamma[n] <= {NINE}"},
     "quantities": some("gap", "U", "err", "Gamma", "theta2", "V", "E"),
-    "proof": fill(
-        BY_GAPS
-        + BY_NINE
-        + ADD_UP
-        + MODELS
-        + """
+    "proof": LINEAR_SUMS
+    + """
   zero:   0 <= theta2[n]        by derivation
   values: E[n] <= L/2*theta2[n] by derivation
   first1: claim 1               by combine 1*values(n=m)
   rate:   claim 2               by combine 1*model(n=m-1), (2/nu)*dual(T=m-1), ((1 - r)**(m - 1)/nu**2)*whole2(n=m-1)
   limit:  claim 3               by squeeze zero(n=m), rate
-        """,
-        FACTOR="2*sqrt(2*nu)",
-        SUM="sum(sqrt(err[k])*(1 - r)**(-k/2), k, 0, n)",
-        FIRST="sqrt(V[0])",
-        LIMIT="(sqrt(1/N)/(1 - b))",
-        FROM="1*start, (2*sqrt(2*nu))*terms, (2*sqrt(2*nu)*sqrt(1/N))*series",
-    ),
+    """,
 }
 #: b = (1 + gamma)^(-1/2)
 GAMMA = {"gamma": "1/b**2 - 1"}
@@ -455,19 +465,17 @@ PLAIN_EXPLICIT = replace(
     claim=f"theta2[m] <= {of_models('V[0]', plain)}",
     proof=f"begin: {TO_START}\ndone: claim by combine 1*xi, (4/(nu**2*(m + 1)**2))*begin",
 )
-LINEAR_EXACT = Theorem(
+LINEAR_DUAL = Theorem(
     **OF_RANGE | {"states": rounds.EXACT_RANGE, "auxiliary": ""},
-    name="Theorem 3.3 with exact local solves",
+    name="Proposition 6.3 with exact steps",
     rounds=ROUNDS,
     given=FIVE_SMOOTH,
-    quantities=some("gap", "A", "U", "theta2", "E"),
-    claim=("E[m] <= L/2*theta2[m]", f"theta2[m] <= {of_models('U[0]', linear, r='r')}"),
+    quantities=some("gap", "A", "U"),
+    claim=f"gap[m] <= {formula(linear, n='m', r='r')}*U[0]/(2*nu)",
     proof=fill(
         SOLVED_SMOOTH
         + STATES.replace("  before: 0 <= A[n]                             by derivation\n", "")
-        + MODELS
         + """
-  values: E[n] <= L/2*theta2[n]     by derivation
   round:  2*nu*(1 - r**2)*t[n]**2*gap[n+1] + U[n+1] <= OLD            by derivation
   after:  NEW <= OLD/t[n]**2                    by combine (1/t[n]**2)*round
   falls:  LATER/t[n+1]**2 <= (1 - r)*NEW
@@ -475,17 +483,57 @@ LINEAR_EXACT = Theorem(
   all:    NEW <= (1 - r**2)*(1 - r)**n*U[0]
              by induction n: base combine 1*after(n=0), (2*nu*(1 - r**2)/t[0])*none, (-U[0]*((1 - r**2)*t[0] + 1)/t[0]**2)*first;
                              step combine (1 - r)*ih, 1*after(n=n+1), 1*falls
-  first1: claim 1                               by combine 1*values(n=m)
-  done:   claim 2
-             by combine 1*model(n=m-1), (1/(nu**2*(1 - r**2)))*all(n=m-1), (1/(nu**2*(1 - r**2)*t[m-1]**2))*far(n=m)
+  done:   claim
+             by combine (1/(2*nu*(1 - r**2)))*all(n=m-1), (1/(2*nu*(1 - r**2)*t[m-1]**2))*far(n=m)
         """,
         OLD="(2*nu*(1 - r**2)*t[n]*A[n] + (1 - r**2*t[n])*U[n])",
         LATER="(2*nu*(1 - r**2)*t[n+1]*A[n+1] + (1 - r**2*t[n+1])*U[n+1])",
         NEW="(2*nu*(1 - r**2)*gap[n+1] + U[n+1]/t[n]**2)",
     ),
 )
+LINEAR_EXACT = replace(
+    LINEAR_DUAL,
+    name="Theorem 3.3 with exact local solves",
+    quantities=some("gap", "U", "theta2", "E"),
+    rests={"dual": LINEAR_DUAL},
+    claim=("E[m] <= L/2*theta2[m]", f"theta2[m] <= {of_models('U[0]', linear, r='r')}"),
+    proof=MODELS
+    + """
+  values: E[n] <= L/2*theta2[n]     by derivation
+  first1: claim 1                   by combine 1*values(n=m)
+  done:   claim 2                   by combine 1*model(n=m-1), (2/nu)*dual
+    """,
+)
+#: nu zeta_j and nu z_j, what the inertia acts on, against s_j*
+VARIATES_EXACT = replace(
+    LINEAR_DUAL,
+    name="control variates with exact local solves",
+    quantities=some("gap", "U", "V") | {"Z": "mean(norm2(nu*zeta - s_star))", "S": "mean(norm2(nu*z - s_star))"},
+    rests={"dual": LINEAR_DUAL},
+    claim=(f"Z[m+1] <= {formula(variates, n='(m + 1)', r='r', V='V[0]')}", "Z[m+1] -> 0 as m"),
+    proof=fill(
+        """
+  begin:  U[0] <= V[0]                                              by derivation
+  zero:   0 <= Z[n+1]                                               by derivation
+  apart:  0 <= S[n]                                                 by derivation
+  vs:     0 <= V[n]                                                 by derivation
+  near:   S[n+1] <= 2*nu/r**2*gap[n+1]                              by derivation
+  moved:  Z[n+1] <= (1 + B)*(1 + 2*B)*S[n+1] + B*(1 + 2*B)*S[n]     by derivation
+  roots2: (2*t[n])**2 <= sqrt((1 - r**2*t[n]**2)**2 + 4*t[n]**2)**2 by combine
+  roots:  2*t[n] <= sqrt((1 - r**2*t[n]**2)**2 + 4*t[n]**2)         by root roots2
+  rises:  t[n] <= t[n+1]                                            by combine (-1)*next, (1/2)*roots
+  less:   B <= 1                                                    by combine ((1 - t[n+1]*r**2)/(t[n+1]*(1 - r**2)))*rises
+  bound:  Z[n+1] <= 6*S[n+1] + 3*S[n]                               by combine 1*moved, ((2*B + 5)*S[n+1] + (2*B + 3)*S[n])*less
+  before: S[m] <= 2*nu/r**2*gap[m]                                  by combine 1*near(n=m-1)
+  rate:   claim 1
+             by combine 1*bound(n=m), 6*near(n=m), 3*before, (12*nu/r**2)*dual(m=m+1), (6*nu/r**2)*dual, ((6*(1 - r) + 3)*(1 - r)**(m - 1)/r**2)*begin
+  limit:  claim 2                                                   by squeeze zero(n=m), rate
+        """,
+        B="((t[n] - 1)/t[n+1]*(1 - t[n+1]*r**2)/(1 - r**2))",
+    ),
+)
 STEP_SMOOTH = replace(
-    LINEAR_EXACT,
+    LINEAR_DUAL,
     name="Proposition 6.3, one exact step",
     rounds={"n": 0},
     given={"next": FIVE_SMOOTH["next"]},

@@ -8,6 +8,7 @@ theta_j^{n+1}), and eta of Algorithm 2 has nu zeta as its part of mean zero. E_d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace as State
 from typing import Any
 
@@ -155,6 +156,38 @@ EXACT, ANY, ANY_SMOOTH, EXACT_RANGE, ANY_RANGE, ANY_END, ANY_INERTIA = (
     )
 )
 
+
+# ---- penalised clients -----------------------------------------------------------------------------------------------------
+
+
+def penalised(played: Callable[..., list[State]], world: World, p: Any, last: int) -> list[State]:
+    """Rounds on f_j + (alpha/2) ||.||^2 with nu = alpha, where theta* is theta^alpha: f_j is g_j + alpha <origin, .>, up to a number.
+
+    ``origin`` is the origin of the paper's coordinates, -theta^alpha, ``y`` any point.
+    """
+    states = played(world, State(nu=p.alpha, **vars(p)), last)
+    origin, y = world.vector("origin"), world.vector("y")
+    for state in states:
+        state.origin, state.y = origin, y
+    return states
+
+
+def play_penalised(world: World, p: Parameters, last: int) -> list[State]:
+    """rho = 0; clients are convex and answer anything."""
+    return penalised(play_any, world, p, last)
+
+
+def play_penalised_smooth(world: World, p: Parameters, last: int) -> list[State]:
+    """rho = alpha/(L + alpha) = r^2; clients are L-smooth and answer anything."""
+    return penalised(play_any_end, world, p, last)
+
+
+def start_penalised(world: World, p: Parameters, last: int) -> list[State]:
+    """The same start."""
+    return start(world, State(nu=p.alpha, **vars(p)), last)
+
+
+PENALISED, PENALISED_SMOOTH = (PlayedStates(made, start_penalised) for made in (play_penalised, play_penalised_smooth))
 
 # ---- any models and dual points ------------------------------------------------------------------------------------------------
 

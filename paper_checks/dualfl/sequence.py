@@ -17,17 +17,8 @@ from paper_checks.steps import Step
 EQUATION = "T*(T - 1) == t**2*(1 - rho*T) where T = (1 - rho*t**2 + sqrt((1 - rho*t**2)**2 + 4*t**2))/2"
 #: for rho = 0, (2 T - 1)^2 lies between (2 t)^2 and (2 t + 1)^2, so that (n+2)/2 <= t_n <= n + 1
 GROWTH = ("(2*T - 1)**2 == 1 + 4*t**2 where T = (1 + sqrt(1 + 4*t**2))/2", "(2*t + 1)**2 > 1 + 4*t**2")
-_INSIDE = "where t = 1/(r*(1 + b)), r = 1/(1 + a)"  # t < 1/r and r < 1
-#: signs of h(x) = x^2 - x (1 - rho t^2) - t^2, rho = r^2, whose positive root is T: h(t) < 0 < h(1/r), and h(s) > 0 where s (s - 1) = (t + e)^2,
-#: which is the sequence with rho = 0
-LIMITS = (
-    f"0 > t**2 - t*(1 - r**2*t**2) - t**2 {_INSIDE}",
-    f"1/r**2 - (1 - r**2*t**2)/r > t**2 {_INSIDE}",
-    f"s**2 - s*(1 - r**2*t**2) - t**2 > s*(s - 1) - (t + e)**2 {_INSIDE}",
-)
-#: what proofs use of it, without and with a modulus; the last divides by the products of 1 - rho t, where u stands for t_{n-1}^2
+#: what arguments use of it
 WITHOUT_MODULUS = (EQUATION, *GROWTH)
-WITH_MODULUS = (EQUATION, *LIMITS, "t**2*(1 - 1/t)/u == 1 - rho*t where u = t*(t - 1)/(1 - rho*t)")
 
 
 def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) -> Iterator[Finding]:

@@ -15,17 +15,6 @@ from paper_checks.dualfl.certified_runs import draw_exact_runs
 from paper_checks.dualfl.common import CONVEX, EXACT, claim, derived
 from paper_checks.steps import Step
 
-#: what is said of other claims' rounds
-FALLS = (
-    "t = t_n >= 1 solves t_n (t_n - 1) = t_{n-1}^2 (1 - rho t_n), by which the left side of a round's step is what stands on the right of the next; "
-    "for n = 0, t_0 = 1 and u^0 = xi^0. "
-    + lemmas.START
-    + "So 2 nu (1 - rho) t_{n-1}^2 (E_d(xi^n) - E_d*) <= prod_{k<n} (1 - rho t_k) ||xi^0 - xi*||^2. "
-)
-PRODUCTS = (
-    "By the same equation prod_{0<k<n} (1 - rho t_k) = t_{n-1}^2 prod_{0<k<n} (1 - 1/t_k), and t_k <= 1/sqrt(rho) by induction, so that E_d(xi^n) "
-    "- E_d* <= (1 - sqrt(rho))^(n-1) ||xi^0 - xi*||^2/(2 nu). "
-)
 #: how theorems for every round are read
 BY_CODE = (
     "The rounds are those of the library's DualFL, traced; A[n] = (t_n - 1) gap[n]. theta* = 0, energies are divided by N. "

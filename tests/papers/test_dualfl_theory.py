@@ -28,6 +28,7 @@ from paper_checks.dualfl import (
     inexact,
     lemmas,
     local_work,
+    misprints,
     primal_baselines,
     rates,
     regularised,
@@ -38,10 +39,13 @@ from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.dualfl"
-MODULES = (sequence, convergence, equivalences, duality, regularised, horizons, local_work, primal_baselines)
+MODULES = (sequence, convergence, equivalences, duality, regularised, horizons, local_work, misprints, primal_baselines)
 IDS = sorted({claim.id for module in MODULES for claim in module.CLAIMS} - {"DUALFL-X1-SAME"})  # of the comparisons
 #: a second or less
-SHORT = {f"DUALFL-{id}" for id in ("T-SEQ", "L6.4", "E26", "E27", "N6", "D21", "P6.1", "T4.1-aux", "T4.3-ineq")}
+SHORT = {
+    f"DUALFL-{id}"
+    for id in ("T-SEQ", "L6.4", "E26", "E27", "N6", "D21", "P6.1", "T4.1-aux", "T4.3-ineq", "SMOOTH", "L6.6-DISPLAYS")
+}
 
 
 def everyday(ids):
@@ -53,7 +57,7 @@ def test_every_id_of_the_theory_is_judged() -> None:
         "D20 D21 E26 E27 L6.4 L6.6 N2 N4 N5 N6 P3.1 P6.1 P6.2 P6.3 PRE R7.1 "
         "T3.2 T3.3a T3.3b T3.3c T3.4 T3.5 T4.1 T4.1-aux T4.3-ineq T4.3a T4.3b T-SEQ"
     )
-    assert {f"DUALFL-{id}" for id in asked.split()} | {"DUALFL-G1"} == set(IDS)
+    assert {f"DUALFL-{id}" for id in asked.split()} | {"DUALFL-G1", "DUALFL-SMOOTH", "DUALFL-L6.6-DISPLAYS"} == set(IDS)
 
 
 @pytest.mark.parametrize("id", everyday(IDS))
@@ -75,10 +79,6 @@ def test_the_misprint_of_18_is_replayed(tmp_path, monkeypatch) -> None:
 
 LEMMAS = [
     *(
-        inexact.STEP,
-        inexact.STEP_SMOOTH,
-        inexact.ERROR,
-        inexact.ERROR_SMOOTH,
         inexact.gap_bounds_the_error,
         inexact.repaired_error,
         lemmas.smooth_conjugate,
@@ -89,8 +89,6 @@ LEMMAS = [
         duality.dual_solution,
     ),
     *(
-        regularised.regularised_value,
-        regularised.regularised_norm,
         horizons.linear_step,
         horizons.spread_of_average,
         horizons.last_iterate,

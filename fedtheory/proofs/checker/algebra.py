@@ -287,7 +287,14 @@ def names_of_atom(name: str) -> frozenset[str]:
 def power_of_atom(name: str) -> tuple[str, str] | None:
     """Base and exponent of a power or root, as texts."""
     found = _POWER.fullmatch(name)
-    return None if found is None else (found[1], found[2])
+    if found is None:
+        return None
+    depth = 0
+    for end, letter in enumerate(name):  # a base or an exponent may be made of powers
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return name[1:end], name[end + 4 : -1]
+    return None
 
 
 def whole_number_of_rounds(quotient: Quotient, what: str) -> tuple[dict[str, int], int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -69,11 +70,20 @@ def by_limit(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
     L(X[t]) <= R(X[t]) for all t,   X[t] -> a as t, or as t in J
     ------------------------------------------------------------
                            L(a) <= R(a)
+
+    L <= R + r(t) for all t,   r(t) -> 0
+    ------------------------------------   "limit as t of NAME"
+                   L <= R
     """
+    if found := re.fullmatch(r"as (\w+) of (\w+)", text):
+        return _by_vanishing(checker, line, goal, *found.groups())
     pieces = split_pieces(text.removeprefix("of "))
     if not text.startswith("of ") or len(pieces) < 2 or goal.sign != "<=" or goal.exists:
         raise TermRefused(
-            line.name, line.rule, "'limit of NAME, limit, ...', and a line '<='", f"{goal} by limit {text}"
+            line.name,
+            line.rule,
+            "'limit of NAME, limit, ...' or 'limit as t of NAME', and a line '<='",
+            f"{goal} by limit {text}",
         )
     premise = checker.premise(line, goal, pieces[0], {})
     if premise.exists or premise.sign == "->":
@@ -88,6 +98,20 @@ def by_limit(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
         )
     checker.settle(line, goal, checker.gap(goal) - rest)
     return text
+
+
+def _by_vanishing(checker: Checker, line: ProofLine, goal: Sentence, t: str, name: str) -> str:
+    premise = checker.premise(line, goal, name, {})
+    if goal.sign != "<=" or goal.exists or premise.exists or premise.sign == "->" or t not in checker.signature.rounds:
+        raise TermRefused(line.name, line.rule, f"a line '<=', and one for all rounds {t}", f"{goal}; {premise}")
+    rest = checker.gap(premise)
+    below = Quotient({(): Fraction(1)}, dict(rest.below))
+    with_t = {at: v for at, v in rest.numerator.items() if any(t in names_in(Quotient.atom(a)) for a, _ in at)}
+    left = Quotient({at: v for at, v in rest.numerator.items() if at not in with_t}, dict(rest.below))
+    if t in names_in(below) or not vanishes(checker, Quotient(with_t, dict(rest.below)), t):
+        raise TermRefused(line.name, line.rule, f"{name} to leave what vanishes as {t} grows", show_briefly(rest))
+    checker.settle(line, goal, checker.gap(goal) - left)
+    return f"as {t} of {name}"
 
 
 def by_monotone(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:

@@ -10,9 +10,9 @@ refuses, and names line and rule, what was expected and what was found.
                 mean NAME | root NAME, NAME | least s of NAME
                 cases formula: RULE; RULE                             each may use "case"
                 values K: RULE; RULE; ...                             one for each value of a whole number
-                bernoulli x, s | exponential x | power NAME, s
+                bernoulli x, s | exponential x | logarithm x | power NAME, s
                 identity | cite NAME
-                squeeze NAME, NAME, LIMIT ... | limit of NAME, LIMIT ... | monotone NAME, LIMIT | series NAME, NAME
+                squeeze NAME, NAME, LIMIT ... | limit of NAME, LIMIT ... | limit as t of NAME | monotone NAME, LIMIT | series NAME, NAME
 """
 
 from __future__ import annotations
@@ -464,7 +464,24 @@ def by_exponential(checker: Checker, line: ProofLine, goal: Sentence, text: str,
     x = checker.value(read(text))
     if goal.exists or goal.sign != "<=":
         raise TermRefused(line.name, line.rule, "a line '<='", goal)
-    checker.settle(line, goal, checker.gap(goal) - (checker.value(read(f"exp({x.text()})")) - _ONE - x))
+    checker.settle(line, goal, checker.gap(goal) - (checker.value(read(f"exp({text})")) - _ONE - x))
+    return text
+
+
+def by_logarithm(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
+    """The logarithm is what the exponential function takes to its number.
+
+        0 < x
+    --------------
+    exp(log(x)) == x
+    """
+    x = checker.value(read(text))
+    if goal.exists or goal.sign != "==":
+        raise TermRefused(line.name, line.rule, "a line '=='", goal)
+    if not checker.is_positive(x):
+        raise TermRefused(line.name, line.rule, "a number above zero", show_briefly(x))
+    rest, fact = checker.gap(goal), checker.value(read(f"exp(log({text}))")) - x
+    checker.settle(line, goal, rest + fact if (rest + fact).zero else rest - fact)
     return text
 
 
@@ -517,6 +534,7 @@ RULES: Mapping[str, ProofRule] = {
     "values": by_values,
     "bernoulli": by_bernoulli,
     "exponential": by_exponential,
+    "logarithm": by_logarithm,
     "power": by_power,
     "squeeze": by_squeeze,
     "limit": by_limit,

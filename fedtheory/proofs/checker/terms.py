@@ -419,7 +419,11 @@ class Checker:
             return []
         if exponent == "1":
             return [Ends(_ZERO, None, not sign.strict)]
-        below_one = self.domain.is_nonnegative(_ONE - at) and self.domain.is_nonnegative(value_of(read(exponent)))
+        if not self.domain.is_nonnegative(value_of(read(exponent))):
+            return [Ends(_ZERO, None, not sign.strict, True)]
+        if self.domain.is_nonnegative(at - _ONE):
+            return [Ends(_ONE, low_closed=True)]
+        below_one = self.domain.is_nonnegative(_ONE - at)
         return [Ends(_ZERO, _ONE if below_one else None, not sign.strict, True)]
 
     def _known_sign(self, quantity: ast.Subscript) -> str:

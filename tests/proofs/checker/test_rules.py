@@ -93,6 +93,29 @@ ACCEPTED = {
         "0 < y <= 1",
     ),
     "strictly": ("a < a + b", "done: claim by combine", "0 < a, 0 < b"),
+    "a logarithm": (
+        "log(1 + a) <= a",
+        """
+        low:  1 + log(1 + a) <= exp(log(1 + a))   by exponential log(1 + a)
+        is:   exp(log(1 + a)) == 1 + a            by logarithm 1 + a
+        done: claim                               by combine 1*low, 1*is
+        """,
+        "0 < a",
+    ),
+    "a logarithm of powers, in an exponent": (
+        "exp(2*log(1 + (1/2)**n)) == (1 + (1/2)**n)**2",
+        """
+        is:   exp(log(1 + (1/2)**n)) == 1 + (1/2)**n    by logarithm 1 + (1/2)**n
+        done: claim                                     by combine (exp(log(1 + (1/2)**n)) + 1 + (1/2)**n)*is
+        """,
+        "",
+    ),
+    "what vanishes in the limit": (
+        "a <= b + 1",
+        "less: a - (1/2)**n <= b + 1 by combine\ndone: claim by limit as n of less",
+        "0 < b, 0 < a <= b",
+    ),
+    "a power of what is at least one": ("1 <= (1 + a)**n", "done: claim by combine", "0 <= a"),
 }
 
 REFUSED = {
@@ -202,6 +225,31 @@ REFUSED = {
         "0 < y <= 1",
         "vanishes",
     ),
+    "a logarithm of what may be zero": (
+        "exp(log(a)) == a",
+        "done: claim by logarithm a",
+        "0 <= a",
+        "above zero",
+    ),
+    "the logarithm of another number": (
+        "exp(log(1 + a)) == a",
+        "done: claim by logarithm 1 + a",
+        "0 < a",
+        "an equality",
+    ),
+    "a limit of what does not vanish": (
+        "a <= 1",
+        "less: a - n <= 1 by combine\ndone: claim by limit as n of less",
+        "0 < a <= 1",
+        "vanishes",
+    ),
+    "a limit of less": (
+        "a <= 1",
+        "less: a <= 2 + (1/2)**n by combine\ndone: claim by limit as n of less",
+        "0 < a <= 2",
+        "not shown to be nonnegative",
+    ),
+    "a power of what may be below one": ("1 <= (1 - a)**n", "done: claim by combine", "0 <= a < 1", "not shown"),
     "an unknown rule": ("0 <= a", "done: claim by magic", "0 < a", "a rule"),
     "an unknown name": ("0 <= b", "done: claim by combine", "0 < a", "names that are explained"),
     "a sum that may end before it starts": (
