@@ -22,7 +22,7 @@ from paper_checks.dualfl.acceleration import WITHOUT_MOMENTUM
 from paper_checks.dualfl.certified_runs import bound_n2, truth_of
 from paper_checks.dualfl.common import SMOOTH, claim
 from paper_checks.dualfl.theory import BY_CODE, OF_SMOOTH
-from paper_checks.steps import Step
+from paper_checks.steps import Conclusion, Step
 from problems.chains import nesterov_chain
 from problems.huber import Huber
 
@@ -145,12 +145,18 @@ CLAIMS: list[Claim] = [
         "DUALFL-T4.1",
         "Theorem 4.1",
         "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
-        [Step("first n", penalised.T41), Step("then alpha", penalised.PATH)],
-        assumptions=[
-            REGIME,
-            "(8) for some gamma > 0",
-            "subgradients of E at the models, which converge, are bounded: E is finite and convex (Rockafellar, Theorem 24.7)",
+        [
+            Step("first n", penalised.T41, scope="where subgradients of E at the models are bounded"),
+            Step("then alpha", penalised.PATH),
         ],
+        conclusions=[
+            Conclusion(
+                "subgradients are bounded",
+                "The models converge, and E is finite and convex, so that its subgradients at them are bounded (Rockafellar, Theorem 24.7).",
+                ("first n",),
+            )
+        ],
+        assumptions=[REGIME, "(8) for some gamma > 0"],
         readings=[
             "First n -> infinity and then alpha -> 0+, as the proof takes the limits and the text before it says "
             "('sufficiently small alpha and large n'). As a joint limit it is false.",
