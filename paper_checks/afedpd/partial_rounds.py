@@ -17,14 +17,16 @@ from fedtheory.claims import (
     proved,
 )
 from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.protocol import Clause
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
-from paper_checks.afedpd import lemmas
+from paper_checks.afedpd import lemmas, virtual_update
 from paper_checks.afedpd.moment_pictures import SIZES, draw_full_participation, draw_numerator, draw_ratios
-from paper_checks.afedpd.moments import claim, falls_alike, gossip_rate, map_part, rational_matrix
-from paper_checks.afedpd.structure import DERIVED, average_algebra, mean_algebra
+from paper_checks.afedpd.moments import OFF, claim, gossip_rate, map_part, rational_matrix
+from paper_checks.afedpd.structure import DERIVED, near
 from paper_checks.afedpd.theory import PAPER
+from paper_checks.steps import Step, claim_steps
 from problems.dual_drift import active_average_row, moment_map
 
 
@@ -157,19 +159,8 @@ def sum_of_squares(name: str, rho: Fraction, C: int, P: int, start: tuple[int, .
     return Fraction(int(found.p), int(found.q))
 
 
-def check_q3(ctx: Context, *, wrong: int = 0, off: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """The mean of the duals moves as with all clients; a client's own part does not."""
-    yield proved(
-        "the mean of the duals",
-        mean_algebra(wrong) and average_algebra(0),
-        "it moves by rho (thetabar^{t+1} - theta^t) (AFEDPD-S1), where with all clients thetabar^{t+1} would be the mean of what all return, which "
-        "is its expectation over who takes part (AFEDPD-S2)",
-    )
-    yield proved(
-        "equal clients",
-        falls_alike(),
-        "all return the same, whoever takes part: the rate is that of all clients (AFEDPD-D9)",
-    )
+def own_parts_are_slower(ctx: Context, *, off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """A client's own part of the duals does not move as with all clients."""
     rho, others, P = symbols("rho others P", positive=True)
     more, slower = others + P + 1, (rho**2 + 2 * rho) / (1 + rho) ** 2 * (others + 1) / (others + P)
     yield disproved(
@@ -179,11 +170,6 @@ def check_q3(ctx: Context, *, wrong: int = 0, off: Fraction = Fraction(0)) -> It
         role="reading",
     )
     yield map_part(off)
-    yield Reading(
-        "The paper says of the whole method that it 'approximates the quasi-full-participation training', and spells out the mean dual. A "
-        "client's own part of the duals is approximated the less the fewer take part."
-    )
-    yield draw_full_participation()
 
 
 CLAIMS: list[Claim] = [
@@ -206,15 +192,29 @@ CLAIMS: list[Claim] = [
         Fault("P for P - 1", "sum over all rounds", {"power": 0}),
         Fault("the sum of a hundredth less", "above Theorem 1's numerator", {"share": Fraction(99, 100)}),
     ),
-    claim(
+    claim_steps(
         "AFEDPD-Q3",
         PAPER,
-        "rate",
         "Sections 1 and 3.3",
-        "The virtual update moves the average of the duals as full participation would, in expectation over who takes part; with equal clients "
-        "A-FedPD has its rate.",
-        check_q3,
-        Fault("one absent client forgotten", "the mean of the duals", {"wrong": 1}),
+        (
+            Clause("The virtual update moves the average of the duals by rho (thetabar^{t+1} - theta^t),", ("the mean of the duals",)),
+            Clause("as full participation would, in expectation over who takes part;", ("in expectation",)),
+            Clause("with equal clients A-FedPD has its rate.", ("equal clients",)),
+        ),
+        [
+            near("the mean of the duals", virtual_update.MEAN_DUAL, "rho*(theta_bar_next", "P/C*rho*(theta_bar_next"),
+            near("in expectation", virtual_update.UNBIASED, "rho*(bar(theta_i)", "P/C*rho*(bar(theta_i)"),
+            Step("equal clients", virtual_update.EQUAL_CLIENTS),
+        ],
+        besides=own_parts_are_slower,
+        faults=[OFF],
+        picture=lambda context: draw_full_participation(),
+        readings=[
+            "The paper says of the whole method that it 'approximates the quasi-full-participation training', and spells out the mean dual. A "
+            "client's own part of the duals is approximated the less the fewer take part.",
+            "With equal clients the rate is judged on quadratics; whatever the functions are, all return the same, whoever takes part.",
+        ],
+        kind="rate",
     ),
     claim(
         "AFEDPD-TAB7",

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.claims import Lemma
 from fedtheory.claims.transcriptions import Printed
-from paper_checks.afedpd import generalisation, lemmas, remarks, stability, structure, theorem_two
+from paper_checks.afedpd import generalisation, lemmas, remarks, stability, theorem_two, virtual_update
 
 
 def _times_constant(lemma: Lemma) -> Any:
@@ -88,7 +88,7 @@ TIES = (
     Printed("AFEDPD-L2, rhs, Lemma 2, Eq. (14)", lemmas.right_of_14, {"Jt": "J", "eps": "epsilon"}),
     Printed(
         "AFEDPD-L2, definition dual_update_average, Lemma 2, Eq. (14), proof",
-        structure.dual_after,
+        virtual_update.dual_after,
         _NAMES,
         {"dual": "0"},
     ),
@@ -252,7 +252,7 @@ TIES = (
     ),
     Printed('AFEDPD-G-DEC, constant tau_0, App. B.3.2, "By selecting the proper tau_0"', _tau),
     *(
-        Printed(f"AFEDPD-{place}", structure.dual_after, _NAMES)
+        Printed(f"AFEDPD-{place}", virtual_update.dual_after, _NAMES)
         for place in (
             "S1, recursion, Sec. 3.3 (last paragraph); App. B.3.2",
             "S1, recursion, Algorithm 1 D-Update, i in P^t",
@@ -264,9 +264,9 @@ TIES = (
             "S7, recursion, Eq. (7) (FedDyn), line 2",
         )
     ),
-    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", structure.dual_after, _NAMES, {"dual": "0"}),
+    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", virtual_update.dual_after, _NAMES, {"dual": "0"}),
     *(
-        Printed(f"AFEDPD-{place}", structure.broadcast, _MODELS)
+        Printed(f"AFEDPD-{place}", virtual_update.broadcast, _MODELS)
         for place in (
             "S1, recursion, Algorithm 1 line 12",
             "S3, recursion, Algorithm 1 line 12",
@@ -276,25 +276,25 @@ TIES = (
     ),
     Printed(
         "AFEDPD-S4, recursion, Eq. (6) (FedADMM), line 3",
-        structure.broadcast,
+        virtual_update.broadcast,
         where={"bar": "sumA/P", "mean_dual": "sumAl/P"},
     ),
     Printed(
-        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line", structure.mean_dual_step, {"mlam": "0"}, _ACTIVE
+        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line", virtual_update.mean_dual_step, {"mlam": "0"}, _ACTIVE
     ),
     Printed(
         "AFEDPD-S1, recursion, App. B.3.2, dual updates, second line",
-        structure.mean_dual_step,
+        virtual_update.mean_dual_step,
         {"mlam": "0"},
         {**_ACTIVE, "models": "P*tb1"},
     ),
-    Printed("AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", structure.active_dual_step, {"lamg": "0"}, _ACTIVE),
+    Printed("AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", virtual_update.active_dual_step, {"lamg": "0"}, _ACTIVE),
 )
 _ZERO = {"D1": "0", "s1": "0", "d1": "0", "p1": "0"}
 _COMBINATION = "App. B.3.2, linear combination"
 TIES += (
     *(
-        Printed(f"AFEDPD-{place}", structure.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"})
+        Printed(f"AFEDPD-{place}", virtual_update.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"})
         for place in (
             "S7, recursion, Eq. (7) (FedDyn), line 4",
             "S7, recursion (other reading), Eq. (7) (FedDyn), line 4",

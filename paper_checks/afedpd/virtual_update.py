@@ -7,6 +7,8 @@ be anything, so that nothing is supposed of local training; duals move by `dual_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +17,8 @@ from fedtheory.claims import bar
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from paper_checks.formulas import formula
 
 
@@ -55,9 +59,10 @@ def any_duals(w: World, p: Parameters, k: int, theta_bar: Any, lam_bar: Any) -> 
     )
 
 
-def play_rounds(w: World, p: Parameters, last: int, virtual: bool = True) -> list[Any]:
+def play_rounds(w: World, p: Parameters, last: int, virtual: bool = True, start: bool = False) -> list[Any]:
     """Any state and the ``last`` ones after it, each with what Algorithm 1 makes of it; FedDyn's duals without ``virtual``."""
-    states = [any_duals(w, p, 0, w.vector("thetabar"), w.vector("lambdabar"))]
+    theta_bar = w.vector("thetabar")
+    states = [any_duals(w, p, 0, theta_bar, theta_bar * 0 if start else w.vector("lambdabar"))]
     for k in range(last + 1):
         old = states[-1]
         old.theta_i_next = w.vector(f"theta_i {k + 1}", True)
@@ -101,6 +106,20 @@ def always_zero(*formulas: str, states: PlayedStates = ROUNDS, region: str = REG
         rounds={"t": 0},
         quantities=dict(zip(names, formulas, strict=True)),
     )
+
+
+def misread(theorem: Theorem, right: str, wrong: str) -> Theorem:
+    """A theorem with something else in its quantities, which is expected to be false.
+
+    Raises
+    ------
+    InvalidInput
+        No quantity has it.
+    """
+    changed = {name: text.replace(right, wrong) for name, text in theorem.quantities.items()}
+    if changed == theorem.quantities:
+        raise InvalidInput(f"no quantity has {right!r}")
+    return replace(theorem, quantities=changed)
 
 
 _OF_SUMS = {"models": "P*theta_bar_next", "theta": "theta", "rho": "rho", "C": "C", "P": "P"}
@@ -147,4 +166,178 @@ ERRORS = Theorem(
         "apart": "norm2(theta_bar_next - theta_j)",
     },
     given={"consensus": "apart[t] -> 0 as t"},
+)
+
+
+def play_all(w: World, p: Parameters, last: int) -> list[Any]:
+    """Rounds in which all clients take part."""
+    return play_rounds(w, SimpleNamespace(rho=p.rho, C=1, P=1), last)  # type: ignore[arg-type]
+
+
+def lagrangian(theta: str) -> str:
+    """The augmented Lagrangian (4) of the new models and duals, less the mean of f_i(theta_i^{t+1}), which theta does not change."""
+    return f"mean(dot(lam_i_next, theta_i_next - {theta})) + rho/2*mean(norm2(theta_i_next - {theta}))"
+
+
+SERVER = Theorem(
+    "0 < rho",
+    ("off[t] == 0", "other[t] == least[t] + rho/2*away[t]", "least[t] <= other[t]"),
+    """
+      mean: claim 1          by identity
+      over: claim 2          by identity
+      size: 0 <= away[t]     by derivation
+      done: claim 3          by combine over, rho/2*size
+    """,
+    states=PlayedStates(play_all),
+    rounds={"t": 0},
+    quantities={
+        "off": "norm2(theta_next - bar(theta_i_next + lam_i_next/rho))",
+        "least": lagrangian("theta_next"), "other": lagrangian("y"), "away": "norm2(y - theta_next)",
+    },
+)
+
+
+# ---- one client a round ---------------------------------------------------------------------------------------------
+
+
+def play_one(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Rounds of one of C clients, from any state or from the start: thetabar^{t+1} is its own model, so that every client's dual lam_k moves by that."""
+    zero = w.vector("thetabar") * 0
+    bar_, mean, own = (
+        w.vector("any thetabar"),
+        *((zero, zero) if start else (w.vector("lambdabar"), w.vector("lambda_k"))),
+    )
+    states = []
+    for k in range(last + 1):
+        theta, y = broadcast(bar_, mean, p.rho), w.vector(f"y {k}")
+        states.append(SimpleNamespace(theta_bar=bar_, theta=theta, lam_bar=mean, lam_k=own, y=y))
+        bar_ = w.vector(f"model {k}")
+        mean = mean + mean_dual_step(bar_, theta, bar_, p.rho, p.C, 1)
+        own = dual_after(own, p.rho, bar_, theta)
+    return states
+
+
+ONE_CLIENT = Theorem(
+    "0 < rho, 1 <= C",
+    ("own[T] == 0", "slope[T] == 0"),
+    """
+      same: own[t+1] == own[t]          by identity
+      zero: own[0] == 0                 by identity
+      all:  claim 1                     by induction T: base combine zero; step combine ih, same(t=T)
+      prox: slope[t] == own[t]          by identity
+      done: claim 2                     by combine prox(t=T), all
+    """,
+    states=PlayedStates(play_one, start=partial(play_one, start=True)),
+    rounds={"t": 0, "T": 0},
+    quantities={"own": "norm2(lam_k - lam_bar)", "slope": "norm2(lam_k + rho*(y - theta) - rho*(y - theta_bar))"},
+)
+
+
+# ---- equal clients --------------------------------------------------------------------------------------------------
+
+
+def play_equal(w: World, p: Parameters, last: int) -> list[Any]:
+    """Clients (a/2)||x||^2 whose duals are alike: whoever takes part returns the exact solution y of one and the same local problem."""
+    theta_bar, lam_bar, states = w.vector("thetabar"), w.vector("lambdabar"), []
+    for _ in range(last + 1):
+        theta = broadcast(theta_bar, lam_bar, p.rho)
+        y = (theta * p.rho - lam_bar) / (p.a + p.rho)
+        own = dual_after(lam_bar, p.rho, y, theta)
+        mean = lam_bar + mean_dual_step(y * p.P, theta, y, p.rho, p.C, p.P)
+        states.append(SimpleNamespace(theta_bar=theta_bar, lam_bar=lam_bar, lam_i_next=own, lam_bar_next=mean))
+        theta_bar, lam_bar = y, mean
+    return states
+
+
+EQUAL_CLIENTS = Theorem(
+    f"0 < a, {REGION}",
+    ("own[t] == 0", "x2[T] == (rho/(a + rho))**(2*T)*x2[0]"),
+    """
+      own:  claim 1                                   by identity
+      step: x2[t+1] == (rho/(a + rho))**2*x2[t]       by identity
+      done: claim 2   by induction T: base combine; step combine (rho/(a + rho))**2*ih, step(t=T)
+    """,
+    states=PlayedStates(play_equal),
+    rounds={"t": 0, "T": 0},
+    quantities={"own": "norm2(lam_i_next - lam_bar_next)", "x2": "norm2(theta_bar)"},
+)
+
+
+# ---- one sum in the place of C - P updates -----------------------------------------------------------------------------
+
+
+def play_lazily(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Rounds, beside a sum on the server that moves by rho (thetabar^{t+1} - theta^t) in each of them."""
+    states = play_rounds(w, p, last, start=start)
+    common = states[0].lam_bar * 0 if start else w.vector("sum")
+    for old in states:
+        old.common = common
+        common = old.common_next = dual_after(common, p.rho, old.theta_bar_next, old.theta)
+    return states
+
+
+ONE_SUM = Theorem(
+    REGION,
+    ("gap[T] == 0", "absent_[t] == 0", "active[t] == 0"),
+    """
+      same: gap[t+1] == gap[t]   by identity
+      zero: gap[0] == 0          by identity
+      sum:  claim 1              by induction T: base combine zero; step combine ih, same(t=T)
+      stay: claim 2              by identity
+      move: claim 3              by identity
+    """,
+    states=PlayedStates(play_lazily, start=partial(play_lazily, start=True)),
+    rounds={"t": 0, "T": 0},
+    quantities={
+        "gap": "norm2(lam_bar - common)",
+        "absent_": "norm2(lam_j_next - common_next - (lam_j - common))",
+        "active": "mean(norm2(lam_i_next - common_next - (lam_i - common) - rho*(theta_i_next - theta_bar_next)))",
+    },
+)
+
+
+# ---- who is drawn -----------------------------------------------------------------------------------------------------
+
+
+class Drawn:
+    """What all C clients would return, P of them drawn, from any theta^t and duals: averages of the active and of the absent clients' models."""
+
+    def __str__(self) -> str:
+        return "P of C clients, drawn uniformly, and what each would return"
+
+    def who(self, numbers: Mapping[str, Any]) -> Sampling | None:
+        """P of C."""
+        return Sampling(numbers["C"], numbers["P"])
+
+    def __call__(self, w: World, p: Any, last: int) -> list[Any]:
+        states = []
+        for k in range(last + 1):
+            would, theta, lam_bar = w.vector(f"theta_i {k}", True), w.vector(f"theta {k}"), w.vector(f"lambdabar {k}")
+            if not isinstance(would, Vector):
+                raise InvalidInput("draws of every number of clients are not played on plain numbers")
+            active = would.averaged(Sampling(p.C, p.P))
+            state = SimpleNamespace(
+                theta_i=would,
+                theta=theta,
+                theta_bar=active,
+                absent=(bar(would) * p.C - active * p.P) / (p.C - p.P),
+                lam_bar=lam_bar,
+                lam_bar_next=lam_bar + mean_dual_step(active * p.P, theta, active, p.rho, p.C, p.P),
+                z=w.vector(f"z {k}"),
+            )
+            states.append([(1, state)])
+        return states
+
+
+UNBIASED = Theorem(
+    "0 < rho, C in 2.., 1 <= P < C",
+    ("active[t] == 0", "absent_[t] == 0", "dual[t] == 0"),
+    "a: claim 1 by identity\nb: claim 2 by identity\nc: claim 3 by identity",
+    states=PlayedStates(Drawn()),
+    rounds={"t": 0},
+    quantities={
+        "active": "dot(theta_bar - bar(theta_i), z)",
+        "absent_": "dot(theta_bar - absent, z)",
+        "dual": "dot(lam_bar_next - (lam_bar + rho*(bar(theta_i) - theta)), z)",
+    },
 )

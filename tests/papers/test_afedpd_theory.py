@@ -148,7 +148,7 @@ def test_one_client_a_round_comes_down_to_its_floor() -> None:
 
 def test_the_gap_is_the_librarys() -> None:
     problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
-    for state in structure.play_printed(((0, 1), (1, 3), (0, 2))):
+    for state in structure.play_method(((0, 1), (1, 3), (0, 2))):
         x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
         assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)[0]
 
