@@ -8,7 +8,7 @@ from typing import Any
 
 from fedtheory.claims import Lemma
 from fedtheory.claims.transcriptions import Printed
-from paper_checks.afedpd import generalisation, lemmas, remarks, stability, theorem_two, virtual_update
+from paper_checks.afedpd import generalisation, lemmas, remarks, stability, sums, theorem_two, virtual_update
 
 
 def _times_constant(lemma: Lemma) -> Any:
@@ -148,17 +148,17 @@ TIES = (
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16)",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"dthT": "distance"},
-        {"tau": "tau0", "chance": generalisation.printed_chance},
+        {"tau": "tau0", "chance": sums.printed_chance},
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, conditional line",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"Dcond": "distance", "Pzc": "chance"},
     ),
     Printed(
-        "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", generalisation.printed_chance, {"tau0": "tau"}
+        "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", sums.printed_chance, {"tau0": "tau"}
     ),
     Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", stability.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
@@ -245,7 +245,7 @@ TIES = (
     Printed(f"AFEDPD-G-REC, rhs, {_LARGER}", stability.root_limit, where=_ROOTS),
     Printed(
         "AFEDPD-G-FIX, rhs, App. B.3.2, case (1) constant step",
-        generalisation.fixed_sum,
+        sums.fixed_sum,
         {"tau0": "0"},
         {"w": "(1 + gamma*eta0*K*L)**T", "N": "C*S"},
         whole=("T",),
@@ -319,26 +319,26 @@ TIES += (
     Printed("AFEDPD-T2a, rhs (also), Remark 2.1", _with_draws),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, case (2) decayed step, second line right",
-        generalisation.decayed_sum,
+        sums.decayed_sum,
         {"tau0": "tau"},
         {"a": "mu*L", "N": "C*S"},
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"tau0": "tau"},
         {
             "a": "mu*L",
             "N": "C*S",
-            "distance": generalisation.decayed_sum,
-            "chance": generalisation.printed_chance,
+            "distance": sums.decayed_sum,
+            "chance": sums.printed_chance,
         },
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4, middle member",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"tau0": "tau", "DT": "distance"},
-        {"chance": generalisation.printed_chance},
+        {"chance": sums.printed_chance},
     ),
     Printed(
         f"AFEDPD-G-REC, lhs, {_COMBINATION}",
@@ -385,7 +385,7 @@ TIES += (
     ),
     Printed(
         "AFEDPD-G-FIX, rhs (also), App. B.3.2, case (1) constant step",
-        generalisation.fixed_sum,
+        sums.fixed_sum,
         where={"w": "1 + (1 + gamma)**T", "N": "C*S"},
     ),
 )
