@@ -13,8 +13,11 @@ from fedtheory.claims import (
     Reading,
     Table,
     decided,
+    Theorem,
     disproved,
     proved,
+    run_on_quadratics,
+    state,
 )
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.protocol import Clause
@@ -38,18 +41,28 @@ def tends_to_floor(factor: int = 2) -> bool:
     return is_zero(mean_square - floor - rho**2 / (1 + rho) ** 2 * (x**2 - floor)) and is_positive(floor)
 
 
-def check_d13(ctx: Context, *, factor: int = 2, off: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """P = 1, f = (x -+ 1)^2/2: thetabar+ = (b + rho thetabar)/(1 + rho), b = +-1."""
-    yield proved(
-        "limit",
-        tends_to_floor(factor),
-        "thetabar+ = (rho thetabar +- 1)/(1 + rho) by AFEDPD-D4, so that E (grad f(thetabar))^2 = E thetabar^2 comes to 1/(1 + 2 rho) by (rho/(1 + "
-        "rho))^2 a round, for every rho: Theorem 1's right side tends to 0, and its epsilon is 0 for exact solves",
-    )
-    yield map_part(off)
-    yield Reading(
-        "Theorem 1 puts no lower limit on P; its epsilon is that of local training, which exact solves make 0."
-    )
+#: one of the clients ||x -+ c||^2/2 a round, by the method's own code, from any start; off: from the limit of E ||grad f(thetabar^t)||^2
+ONE_OF_TWO = Theorem(
+    "0 < rho",
+    ("off[T] == (rho/(1 + rho))**(2*T)*off[0]", "off[T] -> 0 as T"),
+    """
+      step: off[t+1] == (rho/(1 + rho))**2*off[t]          by identity
+      all:  claim 1            by induction T: base combine; step combine (rho/(1 + rho))**2*ih, step(t=T)
+      low:  (rho/(1 + rho))**(2*T)*off[0] <= off[T]        by combine (-1)*all
+      high: off[T] <= (rho/(1 + rho))**(2*T)*off[0]        by combine all
+      done: claim 2                                        by squeeze low, high
+    """,
+    states=run_on_quadratics(
+        "a-fedpd",
+        "rho, exact = true",
+        curvatures=("1", "1"),
+        centres=("c", "-c"),
+        participants=1,
+        ties=("mu_1", "mu_2", "x - x_bar - lam/rho"),
+    ),
+    rounds={"t": 0, "T": 0},
+    quantities={"off": "norm2(grad(f, x_bar)) - norm2(c)/(1 + 2*rho)"},
+)
 
 
 def check_d14(
@@ -173,14 +186,14 @@ def own_parts_are_slower(ctx: Context, *, off: Fraction = Fraction(0)) -> Iterat
 
 
 CLAIMS: list[Claim] = [
-    claim(
+    state(
         "AFEDPD-D13",
         DERIVED,
-        "divergence",
         "Theorem 1, P = 1",
-        "f_i = (x -+ 1)^2/2, one of two clients: E (grad f(thetabar))^2 tends to 1/(1 + 2 rho).",
-        check_d13,
-        Fault("1/(1 + 3 rho)", "limit", {"factor": 3}),
+        "f_i = ||x -+ c||^2/2, one of two clients: E ||grad f(thetabar^t)||^2 tends to ||c||^2/(1 + 2 rho), for every rho, where Theorem 1's right side, whose "
+        "epsilon exact solves make 0, tends to 0.",
+        ONE_OF_TWO,
+        kind="divergence",
     ),
     claim(
         "AFEDPD-D14",

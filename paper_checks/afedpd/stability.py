@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from fedtheory.claims import (
     Picture,
     Reading,
     Replay,
+    Theorem,
     assume,
     decided,
     disproved,
@@ -33,12 +35,15 @@ from fedtheory.claims import (
     norm2,
     proved,
     refute,
+    state,
 )
 from fedtheory.claims.statements.as_claims import find_of_lemma
+from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
 from paper_checks.afedpd.theory import PAPER
+from paper_checks.formulas import formula
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 Slope = Callable[[Any], Any]
@@ -122,15 +127,30 @@ def bernoulli_step(shift: int = 1) -> bool:
 # ---- Eq. (10) -------------------------------------------------------------------------------------------------------
 
 
-def check_eq10(ctx: Context, *, printed: int = 1, sign: Any = -1) -> Iterator[Finding]:
-    """The step of Algorithm 1 against + eta, with g the gradient or its negative, and against - eta."""
-    x, theta, g, lam, rho, eta = symbols("x theta g lam rho eta")
-    after = local_step(x, theta, g, lam, rho, eta) - theta
-    off = [is_not_zero(after - displaced(x - theta, drawn, lam, rho, eta, printed)) for drawn in (g, -g)]
-    yield disproved("+ eta", all(off), "the second line is off by 2 eta lambda_i at least, whichever sign g has")
-    argument = "Algorithm 1's local step, less theta^t; without rho and lambda_i it is FedAvg's"
-    yield proved("- eta", is_zero(after - displaced(x - theta, g, lam, rho, eta, sign)), argument, role="repaired")
-    yield Reading("A slip of signs: the appendix, after (17), has them right.")
+def play_steps(w: World, p: Parameters, last: int) -> list[Any]:
+    """A client's local steps (13) from any model, with any stochastic gradients g, and FedAvg's beside them, without rho and the dual."""
+    theta, lam, x, y, states = w.vector("theta"), w.vector("lam"), w.vector("x"), w.vector("y"), []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        after, fedavg = local_step(x, theta, g, lam, p.rho, p.eta), local_step(y, theta, g, lam * 0, 0, p.eta)
+        states.append(SimpleNamespace(theta=theta, lam=lam, g=g, x=x, y=y, x_next=after, y_next=fedavg))
+        x, y = after, fedavg
+    return states
+
+
+def equation_10(sign: int) -> Theorem:
+    """Eq. (10) with this sign before eta."""
+    texts = {"g": "g", "eta": "eta"}
+    ours = formula(partial(displaced, sign=sign), x="x - theta", lam="lam", rho="rho", **texts)
+    fedavg = formula(partial(displaced, sign=sign, lam=0, rho=0), x="y - theta", **texts)
+    return Theorem(
+        "0 < rho, 0 < eta",
+        ("off[k] == 0", "fedavg[k] == 0"),
+        "one: claim 1 by identity\ntwo: claim 2 by identity",
+        states=PlayedStates(play_steps),
+        rounds={"k": 0},
+        quantities={"off": f"norm2(x_next - theta - ({ours}))", "fedavg": f"norm2(y_next - theta - ({fedavg}))"},
+    )
 
 
 # ---- Lemmas 5 and 6 -------------------------------------------------------------------------------------------------
@@ -402,14 +422,16 @@ def draw_drift(context: Context, *, steps: int = 40, runs: int = 20) -> Picture:
 
 
 CLAIMS: list[Claim] = [
-    stated(
+    state(
         "AFEDPD-EQ10",
+        PAPER,
         "Eq. (10)",
         "theta_{i,k+1} - theta^t = (1 - eta rho)(theta_{i,k} - theta^t) + eta (g + lambda_i), and without rho and lambda_i for FedAvg.",
-        check_eq10,
-        Fault("1.01 eta", "- eta", {"sign": Fraction(-101, 100)}),
-        Fault("- eta in its place", "+ eta", {"printed": -1}, holds=True),
-        repaired="- eta for + eta, in both lines.",
+        equation_10(1),
+        repaired=equation_10(-1),
+        repaired_text="- eta for + eta, in both lines, as the appendix has it after (17).",
+        wrong={"a half of eta": equation_10(Fraction(-1, 2))},
+        assumptions=("g is the stochastic gradient; with its negative for g the second line is off by 2 eta lambda_i",),
         kind="identity",
     ),
     claim_steps(
