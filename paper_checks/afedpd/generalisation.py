@@ -27,7 +27,7 @@ from fedtheory.claims import (
 )
 from fedtheory.claims.protocol import Clause
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import sums
 from paper_checks.afedpd.generalisation_pictures import (
     draw_coins,
@@ -236,10 +236,12 @@ CLAIMS: list[Claim] = [
         [Step("as printed", sums.LEMMA_4)],
         besides=check_l4,
         assumptions=[
-            f"{SAMPLES}; so of every xi gap[T] = E[f(theta^T, xi) - f(hat theta^T, xi)] is at most G distance[T], distance[T] = E ||theta^T - hat theta^T||"
+            f"{SAMPLES}; so of every xi gap[T] = E[f(theta^T, xi) - f(hat theta^T, xi)] is at most G distance[T], distance[T] = E "
+            f"||theta^T - hat theta^T||"
         ],
         readings=[
-            "Printed is E ||theta^T - hat theta^T|| over all draws, which makes the lemma trivially true. Its proof ends with G E[||theta^T - hat|| | "
+            "Printed is E ||theta^T - hat theta^T|| over all draws, which makes the lemma trivially true. Its proof ends with G "
+            "E[||theta^T - hat|| | "
             "zeta], and so does Theorem 2, whose recursion starts from 0 at tau_0; that form is false: its second term lacks K (AFEDPD-L4P)."
         ],
         replay=replay_l4,
@@ -270,7 +272,9 @@ CLAIMS: list[Claim] = [
         "With eta^t = eta_0 <= 1/(KL): Delta^T + alpha_rho sigma^T < 2 G (1 + gamma)^T/(LCS).",
         [Step("sum", sums.FIXED_STEPS)],
         assumptions=[GIVEN, FROM_TAU],
-        readings=["Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."],
+        readings=[
+            "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
+        ],
     ),
     claim_steps(
         "AFEDPD-G-DEC",
@@ -278,10 +282,12 @@ CLAIMS: list[Claim] = [
         "Appendix B.3.2, (2)",
         (
             Clause(
-                "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L},", ("sum",)
+                "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L},",
+                ("sum",),
             ),
             Clause(
-                "which tau_0 = (2 G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances, times G, with H P tau_0/(CS).", ("tau_0",)
+                "which tau_0 = (2 G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances, times G, with H P tau_0/(CS).",
+                ("tau_0",),
             ),
         ),
         [Step("sum", sums.DECAYING_STEPS), Step("tau_0", sums.BALANCE)],

@@ -68,6 +68,7 @@ def moves_along(w: World, p: Parameters, c: LemmaConstants) -> Any:
 
 MOVES = Lemma("descent, exact solves", "App. B.2.2", f"{ANY}, 0 <= phi <= 1", moves_along, {"c": 1})
 
+
 def descends(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """E f(thetabar+) <= f(thetabar) + (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ||grad f(thetabar)||^2/(2 rho), over all draws of P of C clients.
 

@@ -12,15 +12,15 @@ from fedtheory.claims import (
     Finding,
     Reading,
     Table,
-    decided,
     Theorem,
+    decided,
     disproved,
     proved,
     run_on_quadratics,
     state,
 )
-from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.protocol import Clause
+from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
@@ -190,7 +190,8 @@ CLAIMS: list[Claim] = [
         "AFEDPD-D13",
         DERIVED,
         "Theorem 1, P = 1",
-        "f_i = ||x -+ c||^2/2, one of two clients: E ||grad f(thetabar^t)||^2 tends to ||c||^2/(1 + 2 rho), for every rho, where Theorem 1's right side, whose "
+        "f_i = ||x -+ c||^2/2, one of two clients: E ||grad f(thetabar^t)||^2 tends to ||c||^2/(1 + 2 rho), for every rho, where "
+        "Theorem 1's right side, whose "
         "epsilon exact solves make 0, tends to 0.",
         ONE_OF_TWO,
         kind="divergence",
@@ -210,7 +211,10 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Sections 1 and 3.3",
         (
-            Clause("The virtual update moves the average of the duals by rho (thetabar^{t+1} - theta^t),", ("the mean of the duals",)),
+            Clause(
+                "The virtual update moves the average of the duals by rho (thetabar^{t+1} - theta^t),",
+                ("the mean of the duals",),
+            ),
             Clause("as full participation would, in expectation over who takes part;", ("in expectation",)),
             Clause("with equal clients A-FedPD has its rate.", ("equal clients",)),
         ),

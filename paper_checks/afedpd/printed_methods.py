@@ -6,8 +6,25 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from fedtheory.algorithms import FedDyn
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Lemma, Table, bar, decided, dot, norm2, proved, state
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Equivalence,
+    Fault,
+    Finding,
+    Lemma,
+    Picture,
+    Table,
+    bar,
+    decided,
+    dot,
+    norm2,
+    proved,
+    state,
+)
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.afedpd.moments import claim, lies_inside, moments_agree
 from paper_checks.afedpd.structure import DERIVED, is_fedpd_of_all
@@ -63,7 +80,10 @@ def check_radii(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> I
             inside = [lies_inside(name, Fraction(rho), C, P, Fraction(value) + sign * half) for sign in (1, -1)]
             good.append(inside == [True, False])
         rows.append(
-            [f"rho = {rho} a, P = {P}", *(drift_radius(n, float(Fraction(rho)), C, P) for n in ("feddyn", "feddyn-printed"))]
+            [
+                f"rho = {rho} a, P = {P}",
+                *(drift_radius(n, float(Fraction(rho)), C, P) for n in ("feddyn", "feddyn-printed")),
+            ]
         )
     yield decided(
         "radii",
@@ -79,6 +99,13 @@ def check_radii(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> I
         scope="three clients, two rounds",
     )
     yield Table("Mean-square factor a round, C = 100", ["", "FedDyn", "Eq. (7) as printed"], rows)
+    grid = [float(r) for r in np.geomspace(0.02, 20, 40)]
+    series = [
+        {"label": f"{label}, P = {P}", "x": grid, "y": [drift_radius(name, r, C, P) for r in grid], "style": style}
+        for P, style in ((20, "line"), (100, "dashed"))
+        for name, label in (("feddyn", "FedDyn"), ("feddyn-printed", "Eq. (7) as printed"))
+    ]
+    yield Picture("Factor of the mean square a round, C = 100", "rho/a", "spectral radius", series, logx=True)
 
 
 CLAIMS: list[Claim] = [
@@ -97,7 +124,9 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Section 3.2, Eq. (7)",
         "FedDyn's server (Acar et al.) has theta^{t+1} = (1/P) sum_active theta_i^{t+1} + lambda^t/rho.",
-        Equivalence("feddyn-printed", "feddyn", "rho, exact = true", "rho, exact = true", region="0 < rho", states={"x": "x"}),
+        Equivalence(
+            "feddyn-printed", "feddyn", "rho, exact = true", "rho, exact = true", region="0 < rho", states={"x": "x"}
+        ),
         repaired=is_fedpd_of_all(FedDyn, {"lam_i": "lam_i", "lam": "mean_lam_i"}, 1),
         repaired_text="lambda^{t+1} for lambda^t; then FedDyn with all clients is FedPD, Eq. (5), from zero duals.",
     ),
@@ -106,8 +135,10 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "rate",
         "Eq. (7) as printed",
-        "With lambda^t the mean-square factor a round of FedDyn on equal quadratics, C = 100, is larger with all clients (.9524 for .9070 at rho = a/20, "
-        ".5000 for .2500 at rho = a), about the same with P = 20 at rho = a/20 and P = 50 at rho = a, and smaller with P = 20 at rho = 10 a (.8082 for .8276).",
+        "With lambda^t the mean-square factor a round of FedDyn on equal quadratics, C = 100, is larger with all clients (.9524 "
+        "for .9070 at rho = a/20, "
+        ".5000 for .2500 at rho = a), about the same with P = 20 at rho = a/20 and P = 50 at rho = a, and smaller with P = 20 at "
+        "rho = 10 a (.8082 for .8276).",
         check_radii,
         Fault("C = 99", "radii", {"C": 99}),
     ),

@@ -219,9 +219,7 @@ def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floo
     yield decided(
         "P = 1",
         all(
-            compare(gap_at(state)[0], ">=", floor * least)
-            for subsets in sequences(1)
-            for state in play_method(subsets)
+            compare(gap_at(state)[0], ">=", floor * least) for subsets in sequences(1) for state in play_method(subsets)
         ),
         f"mu_i stays 0 (AFEDPD-D4): the gap is f(thetabar) - mean min f_i, at least f* = {least} here in every round",
         role="reading",

@@ -134,7 +134,7 @@ def holds_in_play(theorem: Theorem, sizes: Sequence[int], method: Any = AFedPD) 
         for r, active in enumerate(subsets)
         for known in names_of_round(states[r], states[r + 1], active)
         for name in zero
-        if P < len(CURVATURES) or "lam_j" not in theorem.quantities[name]  # where a client is absent
+        if len(CURVATURES) > P or "lam_j" not in theorem.quantities[name]  # where a client is absent
     )
 
 
@@ -177,7 +177,15 @@ def identity(
 
     fault = Fault("another method in its place", "the library's method", {"method": methods[1]})
     return claim_steps(
-        id, paper, source, text, [near("every C and P", theorem, *wrong)], besides=besides, faults=[fault], kind="identity", **given
+        id,
+        paper,
+        source,
+        text,
+        [near("every C and P", theorem, *wrong)],
+        besides=besides,
+        faults=[fault],
+        kind="identity",
+        **given,
     )
 
 
@@ -214,7 +222,9 @@ def each_is_biased(ctx: Context, *, alike: int = 0) -> Iterator[Finding]:
     seen = [mean([play_method((s,))[1].bar for s in combinations(range(len(would)), P)]) for P in (1, 2, 3)]
     yield proved(
         "the library's method",
-        all(compare(average, "==", mean([solve(i, Fraction(0), START) for i in range(len(would))])) for average in seen),
+        all(
+            compare(average, "==", mean([solve(i, Fraction(0), START) for i in range(len(would))])) for average in seen
+        ),
         "E thetabar^1 over all subsets of four clients, P in (1, 2, 3)",
         "exact",
         "repaired",
@@ -307,7 +317,8 @@ CLAIMS: list[Claim] = [
         "AFEDPD-Q10",
         PAPER,
         "Limitations",
-        "Algorithm 1 as printed makes the server keep and move all C duals; one sum of common increments on the server would do, and a client's own part, "
+        "Algorithm 1 as printed makes the server keep and move all C duals; one sum of common increments on the server would do, "
+        "and a client's own part, "
         "which moves where it is active only.",
         [near("every C and P", virtual_update.ONE_SUM, "(theta_i_next - theta_bar_next)", "(theta_i_next - theta)")],
         readings=["What the limitation asks for is avoidable; so it is a choice, and no error."],
@@ -327,7 +338,8 @@ CLAIMS: list[Claim] = [
         ACTIVE_ADMM,
         {"lam_i": "lam_i"},
         assumptions=(
-            "of the active clients a round of Eq. (6) is a round of all of them on their own problem, from the model and duals that they have, and such a "
+            "of the active clients a round of Eq. (6) is a round of all of them on their own problem, from the model and duals that "
+            "they have, and such a "
             "round is FedPD's, of any number of clients; the others keep what they have",
         ),
     ),
@@ -382,13 +394,25 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Sections 1 and 3.3",
         "For every client that is absent the average thetabar^{t+1} of the active clients' models is an unbiased estimate of its own local solution.",
-        [near("of the absent clients' average", virtual_update.UNBIASED, "theta_bar - absent", "theta_bar - 2*absent", "repaired")],
+        [
+            near(
+                "of the absent clients' average",
+                virtual_update.UNBIASED,
+                "theta_bar - absent",
+                "theta_bar - 2*absent",
+                "repaired",
+            )
+        ],
         besides=each_is_biased,
         faults=[Fault("all clients alike", "of each client", {"alike": 4}, holds=True)],
-        assumptions=("each round draws P of the C clients uniformly", "what a client would return does not depend on who is drawn"),
+        assumptions=(
+            "each round draws P of the C clients uniformly",
+            "what a client would return does not depend on who is drawn",
+        ),
         repaired="Of the average of the absent clients' local solutions, and so of that of all clients.",
         readings=[
-            "The paper writes E[w_i^{t+1} | w^t] = E_P[(1/P) sum_P w_i^{t+1} | w^t] with the i of an absent client. Where i is such a client drawn at "
+            "The paper writes E[w_i^{t+1} | w^t] = E_P[(1/P) sum_P w_i^{t+1} | w^t] with the i of an absent client. Where i is such "
+            "a client drawn at "
             "random it is right, and that is all that the average of the duals needs (AFEDPD-S1, -Q3)."
         ],
         kind="identity",

@@ -63,7 +63,8 @@ FIXED_STEPS = Theorem(
     "0 < L, 0 < G, 0 < gamma, 1 <= K, 0 < eta <= 1/(K*L), 1 <= C, 1 <= S",
     f"y[n] < {formula(fixed_sum, w='1 + (1 + gamma)**(n + tau)', **_N)}",
     f"""
-      sum:   y[n] <= {formula(fixed_sum, w="(1 + gamma*eta*K*L)**n", **_N)}   by induction n: base combine zero; step combine round(n=n), (1 + gamma*eta*K*L)*ih
+      sum:   y[n] <= {formula(fixed_sum, w="(1 + gamma*eta*K*L)**n", **_N)}
+               by induction n: base combine zero; step combine round(n=n), (1 + gamma*eta*K*L)*ih
       less:  1 + gamma*eta*K*L <= 1 + gamma                      by combine
       more:  (1 + gamma*eta*K*L)**n <= (1 + gamma)**n            by power less, n
       unit:  1 <= 1 + gamma                                      by combine

@@ -134,8 +134,10 @@ CLAIMS: list[Claim] = [
         ],
         false={"in each column": "than FedSpeed and A-FedPDSAM"},
         readings=[
-            "SCAFFOLD is above FedDyn on LeNet (CIFAR-100, Dir-0.1) and on ResNet-18 (CIFAR-10, IID and Dir-1.0), and above A-FedPD in all three columns "
-            "of ResNet-18 on CIFAR-100, FedSAM in two of them and above FedDyn in one. Than FedSpeed and A-FedPDSAM, which take SAM's steps, both are less everywhere."
+            "SCAFFOLD is above FedDyn on LeNet (CIFAR-100, Dir-0.1) and on ResNet-18 (CIFAR-10, IID and Dir-1.0), and above A-FedPD "
+            "in all three columns "
+            "of ResNet-18 on CIFAR-100, FedSAM in two of them and above FedDyn in one. Than FedSpeed and A-FedPDSAM, which take "
+            "SAM's steps, both are less everywhere."
         ],
         kind="identity",
     ),

@@ -114,8 +114,10 @@ def check_t1_some(ctx: Context, *, of: Mapping[str, Any] = TWO_OF_SIX) -> Iterat
     """Two of six clients a round: an instance at which the printed constants fail."""
     yield refute("2 <= P < C", replay_t1, dict(of), text="All draws of clients, by exact second moments.")
     yield Reading(
-        "The instance meets both conditions on rho of the proof. Here E ||grad f||^2 falls by a factor a round, and so the sum is finite, but as C and rho "
-        "grow for one P it is (C-1)/(P-1) times the numerator (AFEDPD-D14), so that no constants before D and R_0 serve that are free of C and P. Whether some "
+        "The instance meets both conditions on rho of the proof. Here E ||grad f||^2 falls by a factor a round, and so the sum "
+        "is finite, but as C and rho "
+        "grow for one P it is (C-1)/(P-1) times the numerator (AFEDPD-D14), so that no constants before D and R_0 serve that are "
+        "free of C and P. Whether some "
         "that depend on them do, for all L-smooth f_i, is open."
     )
 

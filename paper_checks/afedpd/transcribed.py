@@ -8,7 +8,16 @@ from typing import Any
 
 from fedtheory.claims import Lemma
 from fedtheory.claims.transcriptions import Printed
-from paper_checks.afedpd import generalisation, lemmas, remarks, stability, sums, theorem_two, virtual_update
+from paper_checks.afedpd import (
+    generalisation,
+    lemmas,
+    local_steps,
+    remarks,
+    stability,
+    sums,
+    theorem_two,
+    virtual_update,
+)
 
 
 def _times_constant(lemma: Lemma) -> Any:
@@ -44,13 +53,13 @@ _STEP = {"V": "X", "W": "dth", "M": "dlam"}
 _NAMES = {"th": "theta", "thi1": "point", "tb1": "point", "lam": "dual", "lb": "dual"}
 _PI = {"V": "Dl", "M": "sg", "S": "C*samples"}
 _OF_PI = {
-    "c1": lambda eta, K, L: stability.allowed_apart(eta, K, L, 1, 0, 0, 0),
-    "c2": lambda eta, K, L: stability.allowed_apart(eta, K, L, 0, 1, 0, 0),
+    "c1": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 1, 0, 0, 0),
+    "c2": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 0, 1, 0, 0),
 }
 
 
 def _third(eta: Any, K: Any, G: Any, S: Any) -> Any:
-    return stability.allowed_apart(eta, K, 1, 0, 0, G, S)
+    return local_steps.allowed_apart(eta, K, 1, 0, 0, G, S)
 
 
 _LINES = {"D": "Dl", "s": "sg", "d1": "dl1", "s1": "sg1", "p1": "pi1"}
@@ -138,7 +147,7 @@ TIES = (
     ),
     Printed(
         "AFEDPD-Q-DRIFT, constant decay_factor, text under Eq. (10)",
-        stability.step_of_lengths,
+        local_steps.step_of_lengths,
         where={"U": "1", "B": "0"},
     ),
     Printed(
@@ -157,15 +166,15 @@ TIES = (
         sums.right_of_16,
         {"Dcond": "distance", "Pzc": "chance"},
     ),
+    Printed("AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", sums.printed_chance, {"tau0": "tau"}),
+    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", local_steps.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
-        "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", sums.printed_chance, {"tau0": "tau"}
+        "AFEDPD-L5, rhs (other reading), Lemma 5, proof, last line",
+        local_steps.allowed_apart,
+        where={**_APART, **_ALONE},
     ),
-    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", stability.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
-        "AFEDPD-L5, rhs (other reading), Lemma 5, proof, last line", stability.allowed_apart, where={**_APART, **_ALONE}
-    ),
-    Printed(
-        "AFEDPD-L5, rhs, Lemma 5, proof, last line", stability.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}
+        "AFEDPD-L5, rhs, Lemma 5, proof, last line", local_steps.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, last line of the first display",
@@ -182,7 +191,7 @@ TIES = (
     *(
         Printed(
             f"AFEDPD-{row}",
-            stability.apart_after,
+            local_steps.apart_after,
             {"rhoL": "rho - L", "dthT": "dth", "s": "S"},
             {"W": "dth", "M": "dlam", **alone},
         )
@@ -194,19 +203,19 @@ TIES = (
             "L6, rhs, Lemma 6, proof, simplified": {},
         }.items()
     ),
-    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", stability.allowed_apart, {"s": "S"}, _APART),
-    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", stability.allowed_apart, where=_APART),
+    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", local_steps.allowed_apart, {"s": "S"}, _APART),
+    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", local_steps.allowed_apart, where=_APART),
     Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", stability.exchanged_step, where=_STEP),
     Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", stability.mixed_step, {"rhoL": "rho - L"}, _STEP),
     Printed(
         "AFEDPD-L6, recursion, Lemma 6, proof, combined", stability.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
     ),
     *(Printed(f"{_LINE_4} {k + 1}", stability.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
-    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", stability.allowed_apart, {"S": "samples"}, _PI),
+    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", local_steps.allowed_apart, {"S": "samples"}, _PI),
     *(
         Printed(
             f"AFEDPD-G-REC, constant c_{k + 1}, App. B.3.2, bound of pi^{{t+1}}",
-            stability.allowed_apart,
+            local_steps.allowed_apart,
             {"S": "samples"},
             {"V": "0", "M": "0", **_PI, **at},
         )
@@ -280,7 +289,10 @@ TIES = (
         where={"bar": "sumA/P", "mean_dual": "sumAl/P"},
     ),
     Printed(
-        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line", virtual_update.mean_dual_step, {"mlam": "0"}, _ACTIVE
+        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line",
+        virtual_update.mean_dual_step,
+        {"mlam": "0"},
+        _ACTIVE,
     ),
     Printed(
         "AFEDPD-S1, recursion, App. B.3.2, dual updates, second line",
@@ -294,7 +306,9 @@ _ZERO = {"D1": "0", "s1": "0", "d1": "0", "p1": "0"}
 _COMBINATION = "App. B.3.2, linear combination"
 TIES += (
     *(
-        Printed(f"AFEDPD-{place}", virtual_update.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"})
+        Printed(
+            f"AFEDPD-{place}", virtual_update.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"}
+        )
         for place in (
             "S7, recursion, Eq. (7) (FedDyn), line 4",
             "S7, recursion (other reading), Eq. (7) (FedDyn), line 4",

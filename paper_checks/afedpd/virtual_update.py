@@ -1,7 +1,7 @@
 """Algorithm 1's round for every draw, as theorems: what the virtual update does to the duals, of every number C of clients and P of active ones.
 
-A state is that of any round t: thetabar^t, theta^t = thetabar^t + lambdabar^t/rho, any duals with the average lambdabar^t, and any draw. ``lam_i`` are
-the duals of the P active clients, ``lam_absent`` is the average of the other C - P, and ``lam_j`` is one of these. What active clients return may
+A state is that of any round t: thetabar^t, theta^t = thetabar^t + lambdabar^t/rho, any duals with the average lambdabar^t, and any draw. ``lam_i``
+are the duals of the P active clients, ``lam_absent`` is the average of the other C - P, and ``lam_j`` is one of these. What active clients return may
 be anything, so that nothing is supposed of local training; duals move by `dual_after`, and the server's model is `broadcast`.
 """
 
@@ -192,7 +192,9 @@ SERVER = Theorem(
     rounds={"t": 0},
     quantities={
         "off": "norm2(theta_next - bar(theta_i_next + lam_i_next/rho))",
-        "least": lagrangian("theta_next"), "other": lagrangian("y"), "away": "norm2(y - theta_next)",
+        "least": lagrangian("theta_next"),
+        "other": lagrangian("y"),
+        "away": "norm2(y - theta_next)",
     },
 )
 
@@ -201,7 +203,7 @@ SERVER = Theorem(
 
 
 def play_one(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """Rounds of one of C clients, from any state or from the start: thetabar^{t+1} is its own model, so that every client's dual lam_k moves by that."""
+    """Rounds of one of C clients, from any state or from the start: thetabar^{t+1} is its model, by which every client's dual lam_k moves."""
     zero = w.vector("thetabar") * 0
     bar_, mean, own = (
         w.vector("any thetabar"),
@@ -310,6 +312,7 @@ class Drawn:
         return Sampling(numbers["C"], numbers["P"])
 
     def __call__(self, w: World, p: Any, last: int) -> list[Any]:
+        """The averages, and the step of the duals' mean, in each of some rounds."""
         states = []
         for k in range(last + 1):
             would, theta, lam_bar = w.vector(f"theta_i {k}", True), w.vector(f"theta {k}"), w.vector(f"lambdabar {k}")

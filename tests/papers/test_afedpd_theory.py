@@ -22,9 +22,11 @@ from paper_checks.afedpd import (
     generalisation,
     moments,
     partial_rounds,
+    printed_methods,
     remarks,
     stability,
     structure,
+    tables,
     theorem_one,
     theorem_two,
 )
@@ -32,7 +34,19 @@ from problems.dual_drift import drift_radius, opposite_clients
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
-MODULES = structure, moments, drift, partial_rounds, theorem_one, stability, generalisation, theorem_two, remarks
+MODULES = (
+    structure,
+    printed_methods,
+    tables,
+    moments,
+    drift,
+    partial_rounds,
+    theorem_one,
+    stability,
+    generalisation,
+    theorem_two,
+    remarks,
+)
 IDS = [c.id.removeprefix("AFEDPD-") for m in MODULES for c in m.CLAIMS]
 #: more than about a second
 SLOW = {
@@ -53,6 +67,9 @@ SLOW = {
     "L6",
     "T1a",
     "T1b",
+    "T1-SOME",
+    "TAB456",
+    *("S1", "S2", "S5", "S7", "D1", "D2", "D4", "D5", "D16", "Q10", "G-DEC"),
 }
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
 
