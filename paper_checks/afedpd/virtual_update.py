@@ -137,7 +137,10 @@ DEVIATIONS = always_zero(
     "norm2(lam_j_next - lam_bar_next - (lam_j - lam_bar))",
 )
 LOCAL_PROBLEM = always_zero("mean(norm2(lam_i + rho*(y - theta) - (lam_i - lam_bar + rho*(y - theta_bar))))")
-ABSENT_ALIKE = always_zero("norm2(lam_j_next - lam_j - (lam_bar_next - lam_bar))")
+ABSENT_ALIKE = always_zero(
+    "norm2(lam_j_next - lam_j - (lam_bar_next - lam_bar))",
+    "norm2(lam_j_next - lam_j - rho*(theta_bar_next - theta))",
+)
 FEDDYN = always_zero(
     "norm2(lam_bar_next - lam_bar - P/C*rho*(theta_bar_next - theta))",
     f"norm2(lam_bar_next - lam_bar - ({formula(active_dual_step, **_OF_SUMS)}))",
