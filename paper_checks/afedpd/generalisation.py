@@ -25,9 +25,10 @@ from fedtheory.claims import (
     proved,
     refute,
 )
-from fedtheory.core.errors import require
+from fedtheory.claims.protocol import Clause
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.afedpd import sums
 from paper_checks.afedpd.generalisation_pictures import (
     draw_coins,
     draw_lemma_4,
@@ -35,14 +36,17 @@ from paper_checks.afedpd.generalisation_pictures import (
 from paper_checks.afedpd.stability import (
     Number,
     Slope,
-    bernoulli_step,
     condition_on_x,
     local_model,
     replay_twice,
     stated,
 )
+from paper_checks.afedpd.sums import printed_chance, right_of_16
+from paper_checks.afedpd.theory import PAPER
+from paper_checks.steps import Step, claim_steps
 
 GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
+FROM_TAU = "y[n] = Delta + alpha_rho sigma after n rounds from tau_0 on, T = tau_0 + n; until tau_0 both runs are one, so that y[0] = 0"
 SAMPLES = "every sample's loss is in [0, H], G-Lipschitz and L-smooth, which Assumptions 1 and 2 say of f"
 
 
@@ -123,16 +127,6 @@ def one_round_apart(S: int, K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
     return losses, models
 
 
-def printed_chance(P: Any, tau: Any, C: Any, S: Any) -> Any:
-    """What the proof of Lemma 4 bounds P(zeta^c) by."""
-    return P * tau / (C * S)
-
-
-def right_of_16(distance: Any, chance: Any, G: Any, H: Any) -> Any:
-    """Lemma 4's right side, (16), with P(zeta^c) or its bound."""
-    return G * distance + H * chance
-
-
 def replay_l4(instance: Mapping[str, Any]) -> Replay:
     """T = tau_0 = 1, one client from x = 1: loss 1/2 of all samples, 1/(1 + x^2) of the exchanged one; E |f - hat f| there, against H tau_0/S."""
     S, K = int(instance["S"]), int(instance["K"])
@@ -152,33 +146,6 @@ def replay_l4(instance: Mapping[str, Any]) -> Replay:
     return replay_twice(what, play, met, "fractions, rounded down to twelve decimals")
 
 
-def symbolic_difference(left: Any, right: Any) -> Any:
-    """left - right, multiplied out."""
-    return require("sympy", "differences").expand(left - right)
-
-
-def check_l4(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
-    """As printed the first term alone is enough; in the form that Theorem 2 uses it fails."""
-    H, P, tau, C, S, G = symbols("H P tau C S G", positive=True)
-    weights, apart, spare = (symbols(names, positive=True) for names in ("w1:4", "d1:4", "s1:4"))
-    losses = [G * d - s for d, s in zip(apart, spare, strict=True)]  # f - hat f where the models are d apart
-    mean, distance = (sum(w * v for w, v in zip(weights, values, strict=True)) for values in (losses, apart))
-    yield proved(
-        "as printed",
-        is_positive(symbolic_difference(right_of_16(distance, sign * printed_chance(P, tau, C, S), G, H), mean)),
-        "every sample's loss is G-Lipschitz, so that what is left of G ||theta - hat theta|| is never negative, nor is its mean over "
-        "draws; the second term adds to it (three draws, and as many as one likes in the same way)",
-    )
-    yield refute("given zeta in the first term", replay_l4, dict(FAR), role="reading", text="The new sample was drawn.")
-    yield Reading(
-        "Printed is E ||theta^T - hat theta^T|| over all draws, which makes the lemma trivially true. Its proof ends with G E[||theta^T - hat|| | "
-        "zeta], and so does Theorem 2, whose recursion starts from 0 at tau_0; that form is false: its second term lacks K (AFEDPD-L4P)."
-    )
-    samples, rho, eta = FAR["S"], float(Fraction(FAR["rho"])), float(FAR["eta"])
-    rows = [(K, *one_round_apart(samples, K, rho, eta)) for K in range(1, 11)]
-    yield draw_lemma_4(rows, 3**1.5 / 8, samples)
-
-
 def probability_drawn(C: int, P: int, S: int, K: int, tau: int, number: Number = Fraction) -> Any:
     """Of the exchanged sample in tau rounds: client i* takes part with probability P/C, and then draws K times with replacement."""
     return 1 - (1 - number(P) / C * (1 - (number(S - 1) / S) ** K)) ** tau
@@ -195,44 +162,23 @@ def replay_l4p(instance: Mapping[str, Any]) -> Replay:
     )
 
 
-def check_l4p(ctx: Context, *, instance: Mapping[str, Any] = DRAWN, shift: int = 1) -> Iterator[Finding]:
+def check_l4(ctx: Context) -> Iterator[Finding]:
+    """In the form that Theorem 2 uses Lemma 4 fails."""
+    yield refute("given zeta in the first term", replay_l4, dict(FAR), role="reading", text="The new sample was drawn.")
+    samples, rho, eta = FAR["S"], float(Fraction(FAR["rho"])), float(FAR["eta"])
+    rows = [(K, *one_round_apart(samples, K, rho, eta)) for K in range(1, 11)]
+    yield draw_lemma_4(rows, 3**1.5 / 8, samples)
+
+
+def check_l4p(ctx: Context, *, instance: Mapping[str, Any] = DRAWN) -> Iterator[Finding]:
     """K draws a round."""
     yield refute("P tau_0/(CS)", replay_l4p, dict(instance), text="K = 20 draws a round.")
-    yield proved(
-        "P K tau_0/(CS)",
-        bernoulli_step(shift),
-        "client i* takes part with probability P/C and draws the sample with 1 - (1 - 1/S)^K <= K/S; in tau_0 rounds 1 - (1 - q)^tau_0 <= tau_0 "
-        "q; both by Bernoulli's inequality",
-        role="repaired",
-    )
     large = probability_drawn(100, 10, 500, 50, 20)
     text = "S = 500, K = 50, C = 100, P = 10, tau_0 = 20, as in the experiments: 43 times as probable as printed"
     yield decided("of the experiments' size", compare(large, ">", 43 * Fraction(200, 50000)), text, role="reading")
-    yield Reading(
-        "P(j*) = 1/S is that of one draw, so that K = 1 is right; Lemma 6 counts 1/S for each of K steps. Of the printed sum's tau_0 + 1 rounds "
-        "tau_0 are counted. A pass without replacement draws the sample with probability K/S."
-    )
 
 
 # ---- the sums -------------------------------------------------------------------------------------------------------
-
-
-def fixed_sum(w: Any, L: Any, G: Any, N: Any) -> Any:
-    """Delta after n rounds of a fixed step, w = (1 + gamma eta K L)^n, N = CS."""
-    return 2 * G / (L * N) * (w - 1)
-
-
-def check_fix(ctx: Context, *, loss: int = 2) -> Iterator[Finding]:
-    """y+ = (1 + a) y + 2 a G/(LCS) from 0, a = gamma eta K L."""
-    a, w, L, G, N = symbols("a w L G N", positive=True)  # w = (1 + a)^n, N = CS
-    yield proved(
-        "sum",
-        is_zero((1 + a) * fixed_sum(w, L, G, N) + loss * a * G / (L * N) - fixed_sum((1 + a) * w, L, G, N)),
-        "after n = T - tau_0 rounds (2 G/(LCS)) ((1 + a)^n - 1), and a = gamma eta K L <= gamma for eta <= 1/(KL)",
-    )
-    yield Reading(
-        "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
-    )
 
 
 def log_balance(g: Any, h: Any, t: Any, b: Any, k: Any = 0, power: int = 1) -> Any:
@@ -260,41 +206,13 @@ def gamma_grows(rest: int = 1) -> bool:
     return is_zero(square - (1 + x) * (L * x - L - rho - T / mu))
 
 
-def decayed_sum(T: Any, tau: Any, a: Any, L: Any, G: Any, N: Any) -> Any:
-    """What Delta^T is at most with decaying steps, a = gamma eta_0 K L <= mu L, N = CS."""
-    return 2 * G / (L * N) * (T / tau) ** a
-
-
-def check_dec(ctx: Context, *, power: int = 1, order: int = 1) -> Iterator[Finding]:
-    """The sum by an integral, the balance in logarithms, and what gamma must be."""
-    import sympy
-
-    s, a, T, tau, b, L, G, N = symbols("s a T tau b L G N", positive=True)
-    inside = -(s ** (-a)) / a * order
-    integral = (inside.subs(s, T) - inside.subs(s, tau)) * a * T**a
-    yield proved(
-        "sum",
-        is_zero(sympy.diff(inside, s) - s ** (-1 - a))
-        and is_zero(
-            sympy.expand_log(sympy.log(2 * G / (L * N) * (integral + 1) / decayed_sum(T, tau, a, L, G, N)), force=True)
-        ),
-        "a = gamma eta_0 K L <= mu L: prod_{j=t+1}^{T-1} (1 + a/(j+1)) <= (T/(t+1))^a, and a T^a sum_{t>=tau_0} (t+1)^{-1-a} is at most a T^a "
-        "times the integral of s^{-1-a} from tau_0 to T, which is (T/tau_0)^a - 1",
-    )
-    yield proved(
-        "tau_0",
-        balance_holds(power) and is_positive(1 - 1 / (1 + b)),
-        "both terms are equal there, and their sum is (2/(CS)) (2 G^2/L)^{1/(1 + mu L)} (H P T)^{mu L/(1 + mu L)}; 2^{1 + 1/(1 + mu L)} <= 4",
-    )
+def check_dec(ctx: Context, *, rest: int = 1) -> Iterator[Finding]:
+    """What gamma must be."""
     yield disproved(
         "one gamma for every T",
-        gamma_grows(),
+        gamma_grows(rest),
         "alpha rho >= x+ is asked at every t < T, with eta^t K = mu/(gamma (t + 1)); at t = T - 1 that is gamma >= 2 + rho/L + T/(mu L)",
         role="reading",
-    )
-    yield Reading(
-        "Read for one T and a gamma that serves its rounds, so that eta_0 K <= mu^2 L/T. The printed product starts at j = t, where j = t + 1 is "
-        "meant; tau_0 balances, and the least sum has another factor (mu L)^{1/(1 + mu L)}."
     )
 
 
@@ -310,42 +228,74 @@ CLAIMS: list[Claim] = [
         replay=replay_eq9,
         kind="bound",
     ),
-    stated(
+    claim_steps(
         "AFEDPD-L4",
+        PAPER,
         "Lemma 4, (16)",
         "sup E[f(theta^T, xi) - f(hat theta^T, xi)] <= G E ||theta^T - hat theta^T|| + H P tau_0/(CS).",
-        check_l4,
-        Fault("the second term taken off", "as printed", {"sign": -1}),
-        assumptions=(SAMPLES,),
+        [Step("as printed", sums.LEMMA_4)],
+        besides=check_l4,
+        assumptions=[
+            f"{SAMPLES}; so of every xi gap[T] = E[f(theta^T, xi) - f(hat theta^T, xi)] is at most G distance[T], distance[T] = E "
+            f"||theta^T - hat theta^T||"
+        ],
+        readings=[
+            "Printed is E ||theta^T - hat theta^T|| over all draws, which makes the lemma trivially true. Its proof ends with G "
+            "E[||theta^T - hat|| | "
+            "zeta], and so does Theorem 2, whose recursion starts from 0 at tau_0; that form is false: its second term lacks K (AFEDPD-L4P)."
+        ],
         replay=replay_l4,
         kind="bound",
     ),
-    stated(
+    claim_steps(
         "AFEDPD-L4P",
+        PAPER,
         "Proof of Lemma 4, the display before its end",
         "P(zeta^c) = P(tau <= tau_0) <= P tau_0/(CS).",
-        check_l4p,
-        Fault("K = 1", "P tau_0/(CS)", {"instance": DRAWN | {"K": 1}}, holds=True),
-        Fault("k + 2 for k + 1", "P K tau_0/(CS)", {"shift": 2}),
+        [Step("P K tau_0/(CS)", sums.DRAWN, "repaired")],
+        besides=check_l4p,
+        faults=[Fault("K = 1", "P tau_0/(CS)", {"instance": DRAWN | {"K": 1}}, holds=True)],
+        assumptions=[
+            "client i* takes part in a round with probability P/C, and then draws K of its S samples with replacement; z[tau_0] is the chance of zeta"
+        ],
         repaired="P(zeta^c) <= P K tau_0/(CS).",
+        readings=[
+            "P(j*) = 1/S is that of one draw, so that K = 1 is right; Lemma 6 counts 1/S for each of K steps. Of the printed sum's tau_0 + 1 rounds "
+            "tau_0 are counted. A pass without replacement draws the sample with probability K/S."
+        ],
         replay=replay_l4p,
     ),
-    stated(
+    claim_steps(
         "AFEDPD-G-FIX",
+        PAPER,
         "Appendix B.3.2, (1)",
         "With eta^t = eta_0 <= 1/(KL): Delta^T + alpha_rho sigma^T < 2 G (1 + gamma)^T/(LCS).",
-        check_fix,
-        Fault("3 for 2", "sum", {"loss": 3}),
-        assumptions=(GIVEN,),
+        [Step("sum", sums.FIXED_STEPS)],
+        assumptions=[GIVEN, FROM_TAU],
+        readings=[
+            "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
+        ],
     ),
-    stated(
+    claim_steps(
         "AFEDPD-G-DEC",
+        PAPER,
         "Appendix B.3.2, (2)",
-        "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L}, which tau_0 = (2 "
-        "G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances with H P tau_0/(CS).",
-        check_dec,
-        Fault("T^{2 mu L}", "tau_0", {"power": 2}),
-        Fault("twice the integral", "sum", {"order": 2}),
-        assumptions=(GIVEN, "one T, and a gamma that serves all t < T", "tau_0 >= 1"),
+        (
+            Clause(
+                "With eta^t = eta_0/(t+1), eta_0 <= mu/(gamma K): Delta^T + alpha_rho sigma^T < (2 G/(LCS)) (T/tau_0)^{mu L},",
+                ("sum",),
+            ),
+            Clause(
+                "which tau_0 = (2 G^2/(HPL))^{1/(1 + mu L)} T^{mu L/(1 + mu L)} balances, times G, with H P tau_0/(CS).",
+                ("tau_0",),
+            ),
+        ),
+        [Step("sum", sums.DECAYING_STEPS), Step("tau_0", sums.BALANCE)],
+        besides=check_dec,
+        assumptions=[GIVEN, FROM_TAU, "one T, and a gamma that serves all t < T", "tau_0 >= 1"],
+        readings=[
+            "Read for one T and a gamma that serves its rounds, so that eta_0 K <= mu^2 L/T. The printed product starts at j = t, where j = t + 1 is "
+            "meant; tau_0 balances, and the least sum has another factor (mu L)^{1/(1 + mu L)}."
+        ],
     ),
 ]

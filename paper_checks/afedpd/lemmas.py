@@ -46,49 +46,54 @@ LEMMA_3 = Lemma("Lemma 3", "Lemma 3, (15)", "0 <= phi <= 1", consistency, {"c": 
 # ---- the descent display ---------------------------------------------------------------------------------------------
 
 
-def smooth_from_above(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f(x + v) <= f(x) + <grad f(x), v> + c (L/2) ||v||^2."""
-    f, v = w.function(p.L, -p.L), w.vector("v")
-    (g, at), (_, after) = w.at(f, v * 0, "near"), w.at(f, v, "far")
-    return after - at - dot(g, v) - norm2(v) * (c.c * p.L / 2)
-
-
-SMOOTH_FROM_ABOVE = Lemma("smoothness from above", "Assumption 1", "0 < L", smooth_from_above, {"c": 1})
-
-
 def descent_allowed(R: Any, g2: Any, L: Any, rho: Any, c: Any = 1) -> Any:
     """The descent's right side less f(thetabar^t), as printed: c (L/2)(1 + L/rho) R_t - ||grad f(thetabar^t)||^2/(2 rho)."""
     return R * (c * L / 2 * (1 + L / rho)) - g2 / (2 * rho)
 
 
-def moves_along(inexact: bool) -> Callable[[Any, Any, Any], Any]:
-    """<grad f(thetabar), E m> + (L/2) E ||m||^2 for m = thetabar+ - thetabar of P of C clients, against the descent's right side.
+def moves_along(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """<grad f(thetabar), E m> + (L/2) E ||m||^2 for m = thetabar+ - thetabar of P of C clients, against the descent's right side, with exact solves.
 
-    c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho) with exact solves, (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ... with inexact ones.
+    The right side is c (L/2)(1 + L/rho) R_t - ||grad f(thetabar)||^2/(2 rho).
     """
-
-    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
-        f = w.function(p.L, -p.L, client=True)
-        lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
-        e = w.vector("e_i+", True) if inexact else lam * 0
-        if inexact:
-            w.assume("inexact solves", norm2(e) - p.epsilon)
-        g, _ = w.at(f, lam * 0, "f_i(thetabar)")
-        v = (gn + lam - bar(lam) - e) * (-1 / p.rho)
-        w.at(f, v, "f_i+", g=gn)
-        gained = dot(bar(g), bar(v)) + (norm2(bar(v)) + norm2(v - bar(v)) * p.phi) * (p.L / 2)
-        if inexact:
-            allowed = norm2(v) * (p.L / 2 * (1 + 2 * p.L / p.rho)) + c.c * p.epsilon / p.rho
-            return gained - allowed + norm2(bar(g)) / (2 * p.rho)
-        return gained - descent_allowed(norm2(v), norm2(bar(g)), p.L, p.rho, c.c)
-
-    return build
+    f = w.function(p.L, -p.L, client=True)
+    lam, gn = w.vector("lambda_i", True), w.vector("grad f_i+", True)
+    g, _ = w.at(f, lam * 0, "f_i(thetabar)")
+    v = (gn + lam - bar(lam)) * (-1 / p.rho)
+    w.at(f, v, "f_i+", g=gn)
+    R, slope = norm2(v), bar(g)
+    moved = dot(slope, bar(v)) + (norm2(bar(v)) + norm2(v - bar(v)) * p.phi) * (p.L / 2)
+    return moved - descent_allowed(R, norm2(slope), p.L, p.rho, c.c)
 
 
-MOVES = Lemma("descent, exact solves", "App. B.2.2", f"{ANY}, 0 <= phi <= 1", moves_along(False), {"c": 1})
-MOVES_INEXACT = Lemma(
-    "descent, inexact solves", "App. B.2.2, corrected", f"{INEXACT}, 0 <= phi <= 1", moves_along(True), {"c": 1}
-)
+MOVES = Lemma("descent, exact solves", "App. B.2.2", f"{ANY}, 0 <= phi <= 1", moves_along, {"c": 1})
+
+
+def descends(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """E f(thetabar+) <= f(thetabar) + (L/2)(1 + 2 L/rho) R_t + c epsilon/rho - ||grad f(thetabar)||^2/(2 rho), over all draws of P of C clients.
+
+    Vectors of every client are those of clients, and thetabar+ and f there those of draws: averages go over pairs of a client and a draw.
+    """
+    f_i, f = (w.function(p.L, -p.L, client=True, name=name) for name in ("f_i", "f"))
+    lam, gn, e = w.vector("lambda_i", True), w.vector("grad f_i+", True), w.vector("e_i+", True)
+    w.assume("inexact solves", norm2(e) - p.epsilon)
+    x = lam * 0
+    g, _ = w.at(f_i, x, "f_i(thetabar)")
+    v = (gn + lam - bar(lam) - e) * (-1 / p.rho)
+    w.at(f_i, x + v, "f_i+", g=gn)
+    drawn = w.vector("thetabar+ of a draw", True)
+    w.assume("a draw", norm2(drawn - bar(drawn)) - norm2(v - bar(v)) * p.phi)
+    _, before = w.at(f, x, "f(thetabar)", g=bar(g))
+    _, after = w.at(f, x + bar(v) + drawn - bar(drawn), "f(thetabar+)")
+    return after - before - descent_allowed(norm2(v), norm2(bar(g)), p.L, p.rho) - extra_of_errors(norm2(v), p, c.c)
+
+
+def extra_of_errors(R: Any, p: Parameters, c: Any) -> Any:
+    """What inexact solves add to the descent's right side."""
+    return R * (p.L**2 / (2 * p.rho)) + p.epsilon * (c / p.rho)
+
+
+DESCENT = Lemma("descent", "App. B.2.2, corrected", f"{INEXACT}, 0 <= phi <= 1", descends, {"c": 1})
 
 
 def descent_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:

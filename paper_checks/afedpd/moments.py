@@ -41,6 +41,8 @@ from problems.dual_drift import active_average_row, moment_map
 from problems.quadratics import scalar_quadratics
 
 METHODS: dict[str, Any] = {"fedadmm": partial(FedADMM, averages="active"), "feddyn": FedDyn, "a-fedpd": AFedPD}
+#: and FedDyn whose server takes its previous dual, Eq. (7) as printed
+PLAYED = METHODS | {"feddyn-printed": partial(FedDyn, server_dual="old")}
 
 
 # ---- the moments are those of the methods ------------------------------------------------------------------------------
@@ -55,7 +57,7 @@ def play_all(
     """
     C = len(centres)
     problem = scalar_quadratics([Fraction(1)] * C, [Fraction(b) for b in centres])
-    algorithm: Any = METHODS[name](rho, local=GradientSteps(1, (1 - left) / (1 + rho)) if left else Exact())
+    algorithm: Any = PLAYED[name](rho, local=GradientSteps(1, (1 - left) / (1 + rho)) if left else Exact())
     found: list[list[tuple[Any, Any]]] = [[(algorithm.init(problem, np.array([[x0]], dtype=object)), None)]]
     drawn = [Clients(C, np.array(s)) for s in combinations(range(C), active)]
     for r in range(rounds):

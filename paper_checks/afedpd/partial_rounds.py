@@ -12,19 +12,24 @@ from fedtheory.claims import (
     Finding,
     Reading,
     Table,
+    Theorem,
     decided,
     disproved,
     proved,
+    run_on_quadratics,
+    state,
 )
+from fedtheory.claims.protocol import Clause
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
-from paper_checks.afedpd import lemmas
+from paper_checks.afedpd import lemmas, virtual_update
 from paper_checks.afedpd.moment_pictures import SIZES, draw_full_participation, draw_numerator, draw_ratios
-from paper_checks.afedpd.moments import claim, falls_alike, gossip_rate, map_part, rational_matrix
-from paper_checks.afedpd.structure import DERIVED, average_algebra, mean_algebra
+from paper_checks.afedpd.moments import OFF, claim, gossip_rate, map_part, rational_matrix
+from paper_checks.afedpd.structure import DERIVED, near
 from paper_checks.afedpd.theory import PAPER
+from paper_checks.steps import Step, claim_steps
 from problems.dual_drift import active_average_row, moment_map
 
 
@@ -36,18 +41,28 @@ def tends_to_floor(factor: int = 2) -> bool:
     return is_zero(mean_square - floor - rho**2 / (1 + rho) ** 2 * (x**2 - floor)) and is_positive(floor)
 
 
-def check_d13(ctx: Context, *, factor: int = 2, off: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """P = 1, f = (x -+ 1)^2/2: thetabar+ = (b + rho thetabar)/(1 + rho), b = +-1."""
-    yield proved(
-        "limit",
-        tends_to_floor(factor),
-        "thetabar+ = (rho thetabar +- 1)/(1 + rho) by AFEDPD-D4, so that E (grad f(thetabar))^2 = E thetabar^2 comes to 1/(1 + 2 rho) by (rho/(1 + "
-        "rho))^2 a round, for every rho: Theorem 1's right side tends to 0, and its epsilon is 0 for exact solves",
-    )
-    yield map_part(off)
-    yield Reading(
-        "Theorem 1 puts no lower limit on P; its epsilon is that of local training, which exact solves make 0."
-    )
+#: one of the clients ||x -+ c||^2/2 a round, by the method's own code, from any start; off: from the limit of E ||grad f(thetabar^t)||^2
+ONE_OF_TWO = Theorem(
+    "0 < rho",
+    ("off[T] == (rho/(1 + rho))**(2*T)*off[0]", "off[T] -> 0 as T"),
+    """
+      step: off[t+1] == (rho/(1 + rho))**2*off[t]          by identity
+      all:  claim 1            by induction T: base combine; step combine (rho/(1 + rho))**2*ih, step(t=T)
+      low:  (rho/(1 + rho))**(2*T)*off[0] <= off[T]        by combine (-1)*all
+      high: off[T] <= (rho/(1 + rho))**(2*T)*off[0]        by combine all
+      done: claim 2                                        by squeeze low, high
+    """,
+    states=run_on_quadratics(
+        "a-fedpd",
+        "rho, exact = true",
+        curvatures=("1", "1"),
+        centres=("c", "-c"),
+        participants=1,
+        ties=("mu_1", "mu_2", "x - x_bar - lam/rho"),
+    ),
+    rounds={"t": 0, "T": 0},
+    quantities={"off": "norm2(grad(f, x_bar)) - norm2(c)/(1 + 2*rho)"},
+)
 
 
 def check_d14(
@@ -157,19 +172,8 @@ def sum_of_squares(name: str, rho: Fraction, C: int, P: int, start: tuple[int, .
     return Fraction(int(found.p), int(found.q))
 
 
-def check_q3(ctx: Context, *, wrong: int = 0, off: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """The mean of the duals moves as with all clients; a client's own part does not."""
-    yield proved(
-        "the mean of the duals",
-        mean_algebra(wrong) and average_algebra(0),
-        "it moves by rho (thetabar^{t+1} - theta^t) (AFEDPD-S1), where with all clients thetabar^{t+1} would be the mean of what all return, which "
-        "is its expectation over who takes part (AFEDPD-S2)",
-    )
-    yield proved(
-        "equal clients",
-        falls_alike(),
-        "all return the same, whoever takes part: the rate is that of all clients (AFEDPD-D9)",
-    )
+def own_parts_are_slower(ctx: Context, *, off: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """A client's own part of the duals does not move as with all clients."""
     rho, others, P = symbols("rho others P", positive=True)
     more, slower = others + P + 1, (rho**2 + 2 * rho) / (1 + rho) ** 2 * (others + 1) / (others + P)
     yield disproved(
@@ -179,22 +183,18 @@ def check_q3(ctx: Context, *, wrong: int = 0, off: Fraction = Fraction(0)) -> It
         role="reading",
     )
     yield map_part(off)
-    yield Reading(
-        "The paper says of the whole method that it 'approximates the quasi-full-participation training', and spells out the mean dual. A "
-        "client's own part of the duals is approximated the less the fewer take part."
-    )
-    yield draw_full_participation()
 
 
 CLAIMS: list[Claim] = [
-    claim(
+    state(
         "AFEDPD-D13",
         DERIVED,
-        "divergence",
         "Theorem 1, P = 1",
-        "f_i = (x -+ 1)^2/2, one of two clients: E (grad f(thetabar))^2 tends to 1/(1 + 2 rho).",
-        check_d13,
-        Fault("1/(1 + 3 rho)", "limit", {"factor": 3}),
+        "f_i = ||x -+ c||^2/2, one of two clients: E ||grad f(thetabar^t)||^2 tends to ||c||^2/(1 + 2 rho), for every rho, where "
+        "Theorem 1's right side, whose "
+        "epsilon exact solves make 0, tends to 0.",
+        ONE_OF_TWO,
+        kind="divergence",
     ),
     claim(
         "AFEDPD-D14",
@@ -206,15 +206,32 @@ CLAIMS: list[Claim] = [
         Fault("P for P - 1", "sum over all rounds", {"power": 0}),
         Fault("the sum of a hundredth less", "above Theorem 1's numerator", {"share": Fraction(99, 100)}),
     ),
-    claim(
+    claim_steps(
         "AFEDPD-Q3",
         PAPER,
-        "rate",
         "Sections 1 and 3.3",
-        "The virtual update moves the average of the duals as full participation would, in expectation over who takes part; with equal clients "
-        "A-FedPD has its rate.",
-        check_q3,
-        Fault("one absent client forgotten", "the mean of the duals", {"wrong": 1}),
+        (
+            Clause(
+                "The virtual update moves the average of the duals by rho (thetabar^{t+1} - theta^t),",
+                ("the mean of the duals",),
+            ),
+            Clause("as full participation would, in expectation over who takes part;", ("in expectation",)),
+            Clause("with equal clients A-FedPD has its rate.", ("equal clients",)),
+        ),
+        [
+            near("the mean of the duals", virtual_update.MEAN_DUAL, "rho*(theta_bar_next", "P/C*rho*(theta_bar_next"),
+            near("in expectation", virtual_update.UNBIASED, "rho*(bar(theta_i)", "P/C*rho*(bar(theta_i)"),
+            Step("equal clients", virtual_update.EQUAL_CLIENTS),
+        ],
+        besides=own_parts_are_slower,
+        faults=[OFF],
+        picture=lambda context: draw_full_participation(),
+        readings=[
+            "The paper says of the whole method that it 'approximates the quasi-full-participation training', and spells out the mean dual. A "
+            "client's own part of the duals is approximated the less the fewer take part.",
+            "With equal clients the rate is judged on quadratics; whatever the functions are, all return the same, whoever takes part.",
+        ],
+        kind="rate",
     ),
     claim(
         "AFEDPD-TAB7",

@@ -28,7 +28,7 @@ from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd import lemmas
 from paper_checks.afedpd.partial_rounds import tends_to_floor
 from paper_checks.afedpd.stability import bernoulli_step, stated
-from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_printed, sequences
+from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_method, sequences
 from paper_checks.afedpd.theory import ALL
 from paper_checks.afedpd.theory_pictures import draw_noisy_steps, draw_one_of_two
 
@@ -208,10 +208,10 @@ def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floo
     yield from find_of_lemma(lemma, name="weak duality")
     weighted = [a * b for a, b in zip(CURVATURES, CENTRES, strict=True)]
     least = average_loss(sum(weighted, Fraction(0)) / sum(CURVATURES, Fraction(0)))
-    states = [state for P in (1, 2, 3, 4) for subsets in sequences(P) for state in play_printed(subsets)]
+    states = [state for P in (1, 2, 3, 4) for subsets in sequences(P) for state in play_method(subsets)]
     seen = [(state, gap_at(state, share)) for state in states]
     yield decided(
-        "the printed algorithm",
+        "the method",
         all(compare(gap, ">=", average_loss(state.bar) - least) for state, (gap, _) in seen)
         and all(compare(gap, "==", own) for _, (gap, own) in seen),
         f"{len(states)} states of two rounds, P = 1..4: at least f(thetabar) - f*, and the mean of the clients' own gaps, as sum mu_i = 0",
@@ -219,9 +219,7 @@ def check_d15(ctx: Context, *, lemma: Lemma = WEAK_DUALITY, share: int = 1, floo
     yield decided(
         "P = 1",
         all(
-            compare(gap_at(state)[0], ">=", floor * least)
-            for subsets in sequences(1)
-            for state in play_printed(subsets)
+            compare(gap_at(state)[0], ">=", floor * least) for subsets in sequences(1) for state in play_method(subsets)
         ),
         f"mu_i stays 0 (AFEDPD-D4): the gap is f(thetabar) - mean min f_i, at least f* = {least} here in every round",
         role="reading",
@@ -271,7 +269,7 @@ CLAIMS: list[Claim] = [
         "free.",
         check_d15,
         Fault("1 % of the mean left in", "weak duality", {"lemma": WEAK_DUALITY.with_constants(c="99/100")}),
-        Fault("the mean taken off twice", "the printed algorithm", {"share": 2}),
+        Fault("the mean taken off twice", "the method", {"share": 2}),
         Fault("twice f*", "P = 1", {"floor": 2}),
         kind="identity",
         paper=DERIVED,

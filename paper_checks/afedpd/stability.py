@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from fedtheory.claims import (
     Picture,
     Reading,
     Replay,
+    Theorem,
     assume,
     decided,
     disproved,
@@ -33,13 +35,18 @@ from fedtheory.claims import (
     norm2,
     proved,
     refute,
+    state,
 )
 from fedtheory.claims.statements.as_claims import find_of_lemma
+from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.afedpd import local_steps
+from paper_checks.afedpd.local_steps import allowed_apart, apart_after, geometric, step_of_lengths
 from paper_checks.afedpd.theory import PAPER
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.formulas import formula
+from paper_checks.steps import Step, claim_steps
 
 Slope = Callable[[Any], Any]
 Number = Callable[[Any], Any]  # makes a float, or a fraction, of a number as an instance has it
@@ -72,11 +79,6 @@ def displaced(x: Any, g: Any, lam: Any, rho: Any, eta: Any, sign: Any = 1) -> An
 
 
 # ---- lemmas ---------------------------------------------------------------------------------------------------------
-
-
-def step_of_lengths(U: Any, B: Any, rho: Any, eta: Any, c: Any = 1) -> Any:
-    """How far a step leads at most from a displacement of length U along a slope of length B."""
-    return (1 - eta * rho) * U + c * eta * B
 
 
 def displacement_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
@@ -122,15 +124,30 @@ def bernoulli_step(shift: int = 1) -> bool:
 # ---- Eq. (10) -------------------------------------------------------------------------------------------------------
 
 
-def check_eq10(ctx: Context, *, printed: int = 1, sign: Any = -1) -> Iterator[Finding]:
-    """The step of Algorithm 1 against + eta, with g the gradient or its negative, and against - eta."""
-    x, theta, g, lam, rho, eta = symbols("x theta g lam rho eta")
-    after = local_step(x, theta, g, lam, rho, eta) - theta
-    off = [is_not_zero(after - displaced(x - theta, drawn, lam, rho, eta, printed)) for drawn in (g, -g)]
-    yield disproved("+ eta", all(off), "the second line is off by 2 eta lambda_i at least, whichever sign g has")
-    argument = "Algorithm 1's local step, less theta^t; without rho and lambda_i it is FedAvg's"
-    yield proved("- eta", is_zero(after - displaced(x - theta, g, lam, rho, eta, sign)), argument, role="repaired")
-    yield Reading("A slip of signs: the appendix, after (17), has them right.")
+def play_steps(w: World, p: Parameters, last: int) -> list[Any]:
+    """A client's local steps (13) from any model, with any stochastic gradients g, and FedAvg's beside them, without rho and the dual."""
+    theta, lam, x, y, states = w.vector("theta"), w.vector("lam"), w.vector("x"), w.vector("y"), []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        after, fedavg = local_step(x, theta, g, lam, p.rho, p.eta), local_step(y, theta, g, lam * 0, 0, p.eta)
+        states.append(SimpleNamespace(theta=theta, lam=lam, g=g, x=x, y=y, x_next=after, y_next=fedavg))
+        x, y = after, fedavg
+    return states
+
+
+def equation_10(sign: int | Fraction) -> Theorem:
+    """Eq. (10) with this sign before eta."""
+    texts = {"g": "g", "eta": "eta"}
+    ours = formula(partial(displaced, sign=sign), x="x - theta", lam="lam", rho="rho", **texts)
+    fedavg = formula(partial(displaced, sign=sign, lam=0, rho=0), x="y - theta", **texts)
+    return Theorem(
+        "0 < rho, 0 < eta",
+        ("off[k] == 0", "fedavg[k] == 0"),
+        "one: claim 1 by identity\ntwo: claim 2 by identity",
+        states=PlayedStates(play_steps),
+        rounds={"k": 0},
+        quantities={"off": f"norm2(x_next - theta - ({ours}))", "fedavg": f"norm2(y_next - theta - ({fedavg}))"},
+    )
 
 
 # ---- Lemmas 5 and 6 -------------------------------------------------------------------------------------------------
@@ -139,14 +156,16 @@ APART = {"L": "1", "R": "1", "rho": "1/10", "eta": "1", "K": 2, "S": 0, "theta":
 APART_SAMPLE = APART | {"S": 100}
 
 
+BELOW = "Where rho < L, -x^2/2 drives two models apart."
+SIGN_OF_RHO_L = (
+    "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
+    "is true, and its factor before that inequality does not grow with K. 'k + 1' is read as K, 's' as S; draws are with replacement."
+)
+
+
 #: one step, after which the repaired bound is reached
 REACHED = APART | {"K": 1}
 REACHED_SAMPLE = APART_SAMPLE | {"K": 1, "theta": "1", "hat": "1"}
-
-
-def allowed_apart(eta: Any, K: Any, L: Any, V: Any, M: Any, G: Any, S: Any) -> Any:
-    """Right side of Lemma 6, (18), for ||theta^t - hat|| = V and ||lambda_i^t - hat|| = M; of Lemma 5, (17), with S = 0, for no sample exchanged."""
-    return eta * K * L * V + eta * K * M + (2 * eta * K * G / S if S else 0)
 
 
 def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
@@ -167,16 +186,6 @@ def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: An
 def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
     """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
     return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
-
-
-def geometric(r: Any, eta: Any, k: Any) -> Any:
-    """sum_{j<k} eta (1 - eta r)^j."""
-    return (1 - (1 - eta * r) ** k) / r
-
-
-def apart_after(K: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """Lemmas 5 (S = 0) and 6 before their last inequality: `step_apart`, K times from 0."""
-    return geometric(rho - L, eta, K) * allowed_apart(1, 1, L, W, M, G, S)
 
 
 def replay_local(instance: Mapping[str, Any]) -> Replay:
@@ -207,17 +216,16 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
 def check_local(
     ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
 ) -> Iterator[Finding]:
-    """Refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
-    yield refute("every rho > 0", replay_local, dict(of), text="Where rho < L, -x^2/2 drives two models apart.")
+    """Lemma 6: refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
+    yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
     named = ("smoothness", SMOOTH), ("triangle inequality", triangle)
     found = [part for name, lemma in named for part in find_of_lemma(lemma, name=name, role="repaired")]
     parts = [part for part in found if isinstance(part, Part)]
     yield from parts
     V, W, M, L, rho, eta, S, G = symbols("V W M L rho eta S G", positive=True)
-    given = (M, L, rho, eta, G, S if of["S"] else 0)
-    mixed = mixed_step(V, W, *given) if of["S"] else common_step(V, V + W, M, L, rho, eta)
-    spare = step_apart(V, W, *given) - mixed
-    one = (is_zero(spare - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)) if of["S"] else is_zero(spare)
+    given = (M, L, rho, eta, G, S)
+    spare = step_apart(V, W, *given) - mixed_step(V, W, *given)
+    one = is_zero(spare - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)
     one = one and all(
         is_zero(step_apart(apart_after(k, W, *given), W, *given) - apart_after(k + 1, W, *given)) for k in (0, 1, 2)
     )
@@ -236,9 +244,18 @@ def check_local(
         f"{seen.what}: {seen.exact_measured}, which is the bound",
         role="repaired",
     )
-    yield Reading(
-        "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
-        "is true, and its factor before that inequality does not grow with K. 'k + 1' is read as K, 's' as S; draws are with replacement."
+    yield Reading(SIGN_OF_RHO_L)
+
+
+def check_common(ctx: Context, *, of: Mapping[str, Any] = APART, at: Mapping[str, Any] = REACHED) -> Iterator[Finding]:
+    """Lemma 5 below L, and where one step reaches it."""
+    yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
+    seen = replay_local(at)
+    yield decided(
+        "reached by one step",
+        seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
+        f"{seen.what}: {seen.exact_measured}, which is the bound",
+        role="reading",
     )
 
 
@@ -358,24 +375,10 @@ def stated(id: str, source: str, statement: str, check: Any, *faults: Fault, **m
     return Claim(id=id, source=source, statement=statement, check=check, faults=faults, **more)
 
 
-def local_claim(
-    id: str, source: str, more: str, instance: Mapping[str, Any], reached: Mapping[str, Any], assumed: str
-) -> Claim:
-    """Lemma 5, or Lemma 6 on the client whose sample was exchanged."""
-    return stated(
-        id,
-        source,
-        f"E ||Delta_i - hat Delta_i|| <= eta K L E ||theta^t - hat theta^t|| + eta K E ||lambda_i^t - hat lambda_i^t||{more}, "
-        "Delta_i = theta_i^{t+1} - theta^t.",
-        partial(check_local, of=instance, at=reached),
-        Fault("rho = L", "every rho > 0", {"of": instance | {"rho": "1"}}, holds=True),  # type: ignore[operator]
-        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
-        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
-        Fault("two steps", "reached by one step", {"at": reached | {"K": 2}}),  # type: ignore[operator]
-        assumptions=(assumed,),
-        repaired=f"The same with {BELOW_L}.",
-        replay=replay_local,
-    )
+APART_TEXT = (
+    "E ||Delta_i - hat Delta_i|| <= eta K L E ||theta^t - hat theta^t|| + eta K E ||lambda_i^t - hat lambda_i^t||{}, "
+    "Delta_i = theta_i^{{t+1}} - theta^t."
+).format
 
 
 def draw_drift(context: Context, *, steps: int = 40, runs: int = 20) -> Picture:
@@ -402,14 +405,16 @@ def draw_drift(context: Context, *, steps: int = 40, runs: int = 20) -> Picture:
 
 
 CLAIMS: list[Claim] = [
-    stated(
+    state(
         "AFEDPD-EQ10",
+        PAPER,
         "Eq. (10)",
         "theta_{i,k+1} - theta^t = (1 - eta rho)(theta_{i,k} - theta^t) + eta (g + lambda_i), and without rho and lambda_i for FedAvg.",
-        check_eq10,
-        Fault("1.01 eta", "- eta", {"sign": Fraction(-101, 100)}),
-        Fault("- eta in its place", "+ eta", {"printed": -1}, holds=True),
-        repaired="- eta for + eta, in both lines.",
+        equation_10(1),
+        repaired=equation_10(-1),
+        repaired_text="- eta for + eta, in both lines, as the appendix has it after (17).",
+        wrong={"a half of eta": equation_10(Fraction(-1, 2))},
+        assumptions=("g is the stochastic gradient; with its negative for g the second line is off by 2 eta lambda_i",),
         kind="identity",
     ),
     claim_steps(
@@ -418,31 +423,39 @@ CLAIMS: list[Claim] = [
         "Text under Eq. (10)",
         "With the duals ignored ||theta_{i,k}^t - theta^t|| is a decayed sequence with a bound for every k: it is at most (1 - (1 - eta "
         "rho)^k) G/rho <= min(eta k, 1/rho) G.",
-        [Step("one step", DISPLACEMENT)],
-        conclusions=[
-            Conclusion("k steps", "(1 - eta rho)^k is in [0, 1]; from 0", ("one step",), confirmed=steps_add_up),
-            Conclusion("no more than eta k", "Bernoulli's inequality", ("one step",), confirmed=bernoulli_step),
-        ],
-        assumptions=["stochastic gradients are at most G long (Assumption 2, of every sample)"],
+        [Step("k steps", local_steps.DRIFT)],
         picture=draw_drift,
         readings=["With duals G + ||lambda_i|| for G. A constant gradient attains it; FedAvg then moves by eta k G."],
         kind="bound",
     ),
-    local_claim(
+    claim_steps(
         "AFEDPD-L5",
+        PAPER,
         "Lemma 5, (17)",
-        "",
-        APART,
-        REACHED,
-        "client i has no exchanged sample, and every sample's loss is L-smooth, which Assumption 1 says of f_i",
+        APART_TEXT(""),
+        [Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired")],
+        besides=check_common,
+        faults=[
+            Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+            Fault("two steps", "reached by one step", {"at": REACHED | {"K": 2}}, sharpness=True),  # type: ignore[operator]
+        ],
+        assumptions=["client i has no exchanged sample; for every draw of samples, and so in expectation"],
+        repaired=f"The same with {BELOW_L}.",
+        readings=[SIGN_OF_RHO_L],
+        replay=replay_local,
     ),
-    local_claim(
+    stated(
         "AFEDPD-L6",
         "Lemma 6, (18)",
-        " + 2 eta K G/S",
-        APART_SAMPLE,
-        REACHED_SAMPLE,
-        "one of S samples, all as A1 and A2 say",
+        APART_TEXT(" + 2 eta K G/S"),
+        partial(check_local, of=APART_SAMPLE, at=REACHED_SAMPLE),
+        Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
+        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
+        Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}),  # type: ignore[operator]
+        assumptions=("one of S samples, all as A1 and A2 say",),
+        repaired=f"The same with {BELOW_L}.",
+        replay=replay_local,
     ),
     stated(
         "AFEDPD-G-REC",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fedtheory.claims import Claim, Context, Fault, Finding, Reading, Replay, assume, disproved, proved, refute
 from fedtheory.claims.statements.as_claims import is_derived
@@ -17,19 +20,38 @@ from paper_checks.afedpd.theory_pictures import draw_theorem_1
 
 #: f_i = (L/2)(x - b_i)^2, P of them a round, from theta^0
 ONE_OF_TWO: Mapping[str, Any] = {"L": "1", "centres": ["1", "-1"], "P": 1, "rho": "20", "start": "0", "rounds": 8}
+TWO_OF_SIX: Mapping[str, Any] = {
+    "L": "1",
+    "centres": ["1", "-1", "1", "-1", "1", "-1"],
+    "P": 2,
+    "rho": "20",
+    "start": "0",
+    "rounds": 15,
+}
 ONE_CLIENT: Mapping[str, Any] = {"L": "1/4", "centres": ["0"], "P": 1, "rho": "2", "start": "1", "rounds": 15}
 
 
-def play_rounds(L: Any, centres: Sequence[Any], rho: Any, start: Any, drawn: Sequence[Sequence[int]]) -> list[Any]:
-    """Algorithm 1 line by line with exact solves, on (L/2)(x - b_i)^2, for one sequence of active clients: thetabar^1, ..., thetabar^T."""
-    theta, duals, found = start, [0 * rho for _ in centres], []
-    for active in drawn:
-        models = {i: (L * centres[i] - duals[i] + rho * theta) / (L + rho) for i in active}
-        bar = sum(models.values()) / len(active)
-        duals = [dual + rho * (models.get(i, bar) - theta) for i, dual in enumerate(duals)]
-        theta = bar + sum(duals) / len(duals) / rho
-        found.append(bar)
-    return found
+def play_round(L: Any, centres: Sequence[Any], rho: Any, state: NDArray[Any], active: Sequence[int]) -> NDArray[Any]:
+    """Algorithm 1 line by line with exact solves, on (L/2)(x - b_i)^2: rows 1, thetabar, theta and all duals, which are linear in what they were."""
+    one, _, theta, *duals = state
+    models = {i: (one * (L * centres[i]) - duals[i] + theta * rho) / (L + rho) for i in active}
+    bar = sum(models.values()) / len(active)
+    duals = [dual + (models.get(i, bar) - theta) * rho for i, dual in enumerate(duals)]
+    return np.array([one, bar, bar + sum(duals) / (rho * len(duals)), *duals], dtype=object)
+
+
+def second_moments(
+    L: Any, centres: Sequence[Any], rho: Any, start: Any, P: int, rounds: int
+) -> Iterator[tuple[Any, Any]]:
+    """E thetabar^t and E (thetabar^t)^2 for t = 1, ..., T: a round takes E of the products of the state's rows to the mean over all draws."""
+    C, one = len(centres), L / L
+    first = np.array([one, start, start] + [0 * one] * C, dtype=object)
+    products = np.outer(first, first)
+    basis = np.array([[one * (i == j) for j in range(C + 3)] for i in range(C + 3)], dtype=object)
+    maps = [play_round(L, centres, rho, basis, active) for active in combinations(range(C), P)]
+    for _ in range(rounds):
+        products = sum(m @ products @ m.T for m in maps) / len(maps)
+        yield products[0, 1], products[1, 1]
 
 
 def sides_of_8(instance: Mapping[str, Any], number: Number) -> tuple[Any, Any]:
@@ -40,12 +62,10 @@ def sides_of_8(instance: Mapping[str, Any], number: Number) -> tuple[Any, Any]:
     L, rho, start = (number(instance[name]) for name in ("L", "rho", "start"))
     centres = [number(b) for b in instance["centres"]]
     least = sum(centres) / len(centres)
-    subsets = list(combinations(range(len(centres)), int(instance["P"])))
-    played = [play_rounds(L, centres, rho, start, d) for d in product(subsets, repeat=int(instance["rounds"]))]
-    total = sum(L**2 * (bar - least) ** 2 for bars in played for bar in bars) / len(played)
-    gap = sum(L / 2 * (bars[0] - least) ** 2 for bars in played) / len(played)
+    moments = second_moments(L, centres, rho, start, int(instance["P"]), int(instance["rounds"]))
+    away = [square - 2 * least * mean + least**2 for mean, square in moments]
     first = sum((L / (L + rho) * (b - start)) ** 2 for b in centres) / len(centres)
-    return total, lemmas.numerator_of_8(rho, gap, first)
+    return L**2 * sum(away), lemmas.numerator_of_8(rho, L / 2 * away[0], first)
 
 
 def replay_t1(instance: Mapping[str, Any]) -> Replay:
@@ -84,10 +104,22 @@ def check_t1(
     )
     yield Reading(
         "The theorem allows every rho > 0 and every P; its epsilon is that of local training, which exact solves make 0. Both instances meet both "
-        "conditions on rho that its proof gives. With all clients the order O(1/T) stands; that is less than the theorem says, and no repair. With 2 "
-        "<= P < C its constant fails where C is large (AFEDPD-D14)."
+        "conditions on rho that its proof gives. With all clients the order O(1/T) stands; that is less than the theorem says, and no repair. For "
+        "2 <= P < C: AFEDPD-T1-SOME."
     )
     yield draw_theorem_1(ctx)
+
+
+def check_t1_some(ctx: Context, *, of: Mapping[str, Any] = TWO_OF_SIX) -> Iterator[Finding]:
+    """Two of six clients a round: an instance at which the printed constants fail."""
+    yield refute("2 <= P < C", replay_t1, dict(of), text="All draws of clients, by exact second moments.")
+    yield Reading(
+        "The instance meets both conditions on rho of the proof. Here E ||grad f||^2 falls by a factor a round, and so the sum "
+        "is finite, but as C and rho "
+        "grow for one P it is (C-1)/(P-1) times the numerator (AFEDPD-D14), so that no constants before D and R_0 serve that are "
+        "free of C and P. Whether some "
+        "that depend on them do, for all L-smooth f_i, is open."
+    )
 
 
 CLAIMS: list[Claim] = [
@@ -101,6 +133,17 @@ CLAIMS: list[Claim] = [
         Fault("fewer rounds", "all clients", {"alone": {**ONE_CLIENT, "rounds": 5}}, holds=True),
         assumptions=(SAMPLING, "local solutions are epsilon-inexact"),
         kind="rate",
+        replay=replay_t1,
+    ),
+    stated(
+        "AFEDPD-T1-SOME",
+        "Theorem 1, (8), 2 <= P < C",
+        "(1/T) sum_{t=1}^T E ||grad f(thetabar^t)||^2 <= (rho (f(thetabar^1) - f*) + R_0)/T + O(epsilon), where 2 <= P < C clients take part.",
+        check_t1_some,
+        Fault("all clients a round", "2 <= P < C", {"of": {**TWO_OF_SIX, "P": 6}}, holds=True),
+        Fault("five of six", "2 <= P < C", {"of": {**TWO_OF_SIX, "P": 5}}, holds=True),
+        assumptions=(SAMPLING, "local solutions are epsilon-inexact"),
+        kind="proof step",
         replay=replay_t1,
     ),
 ]

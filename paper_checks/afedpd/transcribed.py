@@ -8,7 +8,16 @@ from typing import Any
 
 from fedtheory.claims import Lemma
 from fedtheory.claims.transcriptions import Printed
-from paper_checks.afedpd import generalisation, lemmas, remarks, stability, structure, theorem_two
+from paper_checks.afedpd import (
+    generalisation,
+    lemmas,
+    local_steps,
+    remarks,
+    stability,
+    sums,
+    theorem_two,
+    virtual_update,
+)
 
 
 def _times_constant(lemma: Lemma) -> Any:
@@ -44,13 +53,13 @@ _STEP = {"V": "X", "W": "dth", "M": "dlam"}
 _NAMES = {"th": "theta", "thi1": "point", "tb1": "point", "lam": "dual", "lb": "dual"}
 _PI = {"V": "Dl", "M": "sg", "S": "C*samples"}
 _OF_PI = {
-    "c1": lambda eta, K, L: stability.allowed_apart(eta, K, L, 1, 0, 0, 0),
-    "c2": lambda eta, K, L: stability.allowed_apart(eta, K, L, 0, 1, 0, 0),
+    "c1": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 1, 0, 0, 0),
+    "c2": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 0, 1, 0, 0),
 }
 
 
 def _third(eta: Any, K: Any, G: Any, S: Any) -> Any:
-    return stability.allowed_apart(eta, K, 1, 0, 0, G, S)
+    return local_steps.allowed_apart(eta, K, 1, 0, 0, G, S)
 
 
 _LINES = {"D": "Dl", "s": "sg", "d1": "dl1", "s1": "sg1", "p1": "pi1"}
@@ -88,7 +97,7 @@ TIES = (
     Printed("AFEDPD-L2, rhs, Lemma 2, Eq. (14)", lemmas.right_of_14, {"Jt": "J", "eps": "epsilon"}),
     Printed(
         "AFEDPD-L2, definition dual_update_average, Lemma 2, Eq. (14), proof",
-        structure.dual_after,
+        virtual_update.dual_after,
         _NAMES,
         {"dual": "0"},
     ),
@@ -138,7 +147,7 @@ TIES = (
     ),
     Printed(
         "AFEDPD-Q-DRIFT, constant decay_factor, text under Eq. (10)",
-        stability.step_of_lengths,
+        local_steps.step_of_lengths,
         where={"U": "1", "B": "0"},
     ),
     Printed(
@@ -148,24 +157,24 @@ TIES = (
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16)",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"dthT": "distance"},
-        {"tau": "tau0", "chance": generalisation.printed_chance},
+        {"tau": "tau0", "chance": sums.printed_chance},
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, conditional line",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"Dcond": "distance", "Pzc": "chance"},
     ),
+    Printed("AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", sums.printed_chance, {"tau0": "tau"}),
+    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", local_steps.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
-        "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", generalisation.printed_chance, {"tau0": "tau"}
+        "AFEDPD-L5, rhs (other reading), Lemma 5, proof, last line",
+        local_steps.allowed_apart,
+        where={**_APART, **_ALONE},
     ),
-    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", stability.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
-        "AFEDPD-L5, rhs (other reading), Lemma 5, proof, last line", stability.allowed_apart, where={**_APART, **_ALONE}
-    ),
-    Printed(
-        "AFEDPD-L5, rhs, Lemma 5, proof, last line", stability.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}
+        "AFEDPD-L5, rhs, Lemma 5, proof, last line", local_steps.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, last line of the first display",
@@ -182,7 +191,7 @@ TIES = (
     *(
         Printed(
             f"AFEDPD-{row}",
-            stability.apart_after,
+            local_steps.apart_after,
             {"rhoL": "rho - L", "dthT": "dth", "s": "S"},
             {"W": "dth", "M": "dlam", **alone},
         )
@@ -194,19 +203,19 @@ TIES = (
             "L6, rhs, Lemma 6, proof, simplified": {},
         }.items()
     ),
-    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", stability.allowed_apart, {"s": "S"}, _APART),
-    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", stability.allowed_apart, where=_APART),
+    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", local_steps.allowed_apart, {"s": "S"}, _APART),
+    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", local_steps.allowed_apart, where=_APART),
     Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", stability.exchanged_step, where=_STEP),
     Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", stability.mixed_step, {"rhoL": "rho - L"}, _STEP),
     Printed(
         "AFEDPD-L6, recursion, Lemma 6, proof, combined", stability.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
     ),
     *(Printed(f"{_LINE_4} {k + 1}", stability.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
-    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", stability.allowed_apart, {"S": "samples"}, _PI),
+    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", local_steps.allowed_apart, {"S": "samples"}, _PI),
     *(
         Printed(
             f"AFEDPD-G-REC, constant c_{k + 1}, App. B.3.2, bound of pi^{{t+1}}",
-            stability.allowed_apart,
+            local_steps.allowed_apart,
             {"S": "samples"},
             {"V": "0", "M": "0", **_PI, **at},
         )
@@ -245,14 +254,14 @@ TIES = (
     Printed(f"AFEDPD-G-REC, rhs, {_LARGER}", stability.root_limit, where=_ROOTS),
     Printed(
         "AFEDPD-G-FIX, rhs, App. B.3.2, case (1) constant step",
-        generalisation.fixed_sum,
+        sums.fixed_sum,
         {"tau0": "0"},
         {"w": "(1 + gamma*eta0*K*L)**T", "N": "C*S"},
         whole=("T",),
     ),
     Printed('AFEDPD-G-DEC, constant tau_0, App. B.3.2, "By selecting the proper tau_0"', _tau),
     *(
-        Printed(f"AFEDPD-{place}", structure.dual_after, _NAMES)
+        Printed(f"AFEDPD-{place}", virtual_update.dual_after, _NAMES)
         for place in (
             "S1, recursion, Sec. 3.3 (last paragraph); App. B.3.2",
             "S1, recursion, Algorithm 1 D-Update, i in P^t",
@@ -264,9 +273,9 @@ TIES = (
             "S7, recursion, Eq. (7) (FedDyn), line 2",
         )
     ),
-    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", structure.dual_after, _NAMES, {"dual": "0"}),
+    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", virtual_update.dual_after, _NAMES, {"dual": "0"}),
     *(
-        Printed(f"AFEDPD-{place}", structure.broadcast, _MODELS)
+        Printed(f"AFEDPD-{place}", virtual_update.broadcast, _MODELS)
         for place in (
             "S1, recursion, Algorithm 1 line 12",
             "S3, recursion, Algorithm 1 line 12",
@@ -276,25 +285,30 @@ TIES = (
     ),
     Printed(
         "AFEDPD-S4, recursion, Eq. (6) (FedADMM), line 3",
-        structure.broadcast,
+        virtual_update.broadcast,
         where={"bar": "sumA/P", "mean_dual": "sumAl/P"},
     ),
     Printed(
-        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line", structure.mean_dual_step, {"mlam": "0"}, _ACTIVE
+        "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line",
+        virtual_update.mean_dual_step,
+        {"mlam": "0"},
+        _ACTIVE,
     ),
     Printed(
         "AFEDPD-S1, recursion, App. B.3.2, dual updates, second line",
-        structure.mean_dual_step,
+        virtual_update.mean_dual_step,
         {"mlam": "0"},
         {**_ACTIVE, "models": "P*tb1"},
     ),
-    Printed("AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", structure.active_dual_step, {"lamg": "0"}, _ACTIVE),
+    Printed("AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", virtual_update.active_dual_step, {"lamg": "0"}, _ACTIVE),
 )
 _ZERO = {"D1": "0", "s1": "0", "d1": "0", "p1": "0"}
 _COMBINATION = "App. B.3.2, linear combination"
 TIES += (
     *(
-        Printed(f"AFEDPD-{place}", structure.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"})
+        Printed(
+            f"AFEDPD-{place}", virtual_update.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"}
+        )
         for place in (
             "S7, recursion, Eq. (7) (FedDyn), line 4",
             "S7, recursion (other reading), Eq. (7) (FedDyn), line 4",
@@ -319,26 +333,26 @@ TIES += (
     Printed("AFEDPD-T2a, rhs (also), Remark 2.1", _with_draws),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, case (2) decayed step, second line right",
-        generalisation.decayed_sum,
+        sums.decayed_sum,
         {"tau0": "tau"},
         {"a": "mu*L", "N": "C*S"},
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"tau0": "tau"},
         {
             "a": "mu*L",
             "N": "C*S",
-            "distance": generalisation.decayed_sum,
-            "chance": generalisation.printed_chance,
+            "distance": sums.decayed_sum,
+            "chance": sums.printed_chance,
         },
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4, middle member",
-        generalisation.right_of_16,
+        sums.right_of_16,
         {"tau0": "tau", "DT": "distance"},
-        {"chance": generalisation.printed_chance},
+        {"chance": sums.printed_chance},
     ),
     Printed(
         f"AFEDPD-G-REC, lhs, {_COMBINATION}",
@@ -385,7 +399,7 @@ TIES += (
     ),
     Printed(
         "AFEDPD-G-FIX, rhs (also), App. B.3.2, case (1) constant step",
-        generalisation.fixed_sum,
+        sums.fixed_sum,
         where={"w": "1 + (1 + gamma)**T", "N": "C*S"},
     ),
 )

@@ -22,9 +22,11 @@ from paper_checks.afedpd import (
     generalisation,
     moments,
     partial_rounds,
+    printed_methods,
     remarks,
     stability,
     structure,
+    tables,
     theorem_one,
     theorem_two,
 )
@@ -32,7 +34,19 @@ from problems.dual_drift import drift_radius, opposite_clients
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
-MODULES = structure, moments, drift, partial_rounds, theorem_one, stability, generalisation, theorem_two, remarks
+MODULES = (
+    structure,
+    printed_methods,
+    tables,
+    moments,
+    drift,
+    partial_rounds,
+    theorem_one,
+    stability,
+    generalisation,
+    theorem_two,
+    remarks,
+)
 IDS = [c.id.removeprefix("AFEDPD-") for m in MODULES for c in m.CLAIMS]
 #: more than about a second
 SLOW = {
@@ -53,6 +67,9 @@ SLOW = {
     "L6",
     "T1a",
     "T1b",
+    "T1-SOME",
+    "TAB456",
+    *("S1", "S2", "S5", "S7", "D1", "D2", "D4", "D5", "D16", "Q10", "G-DEC"),
 }
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
 
@@ -148,7 +165,7 @@ def test_one_client_a_round_comes_down_to_its_floor() -> None:
 
 def test_the_gap_is_the_librarys() -> None:
     problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
-    for state in structure.play_printed(((0, 1), (1, 3), (0, 2))):
+    for state in structure.play_method(((0, 1), (1, 3), (0, 2))):
         x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
         assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)[0]
 

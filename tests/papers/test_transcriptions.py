@@ -10,7 +10,7 @@ from mutants import Mutant, plant_mutant
 
 from fedtheory.algorithms import momentum
 from fedtheory.claims.transcriptions import Printed, compare_printed
-from paper_checks.afedpd import generalisation, remarks, stability, structure, theorem_two
+from paper_checks.afedpd import generalisation, local_steps, remarks, stability, theorem_two, virtual_update
 from paper_checks.afedpd import lemmas as afedpd
 from paper_checks.dualfl import bounds, sequence
 from paper_checks.fedpd import equivalences, oracle_two_lemmas, skipping, spreads, statements, theorem_one
@@ -62,11 +62,11 @@ MUTANTS = {
         Mutant("rho/2 in (8)", afedpd.numerator_of_8, "rho * gap", "rho / 2 * gap", ("T1, rhs,",)),
         Mutant("4 for 8 in (14)", afedpd.right_of_14, "8 * L**2", "4 * L**2", ("L2, rhs, Lemma 2, Eq. (14)",)),
         Mutant("2 for 4 in (11)", theorem_two.bound_11, "4 *", "2 *", ("T2, rhs (also)",)),
-        Mutant("one G", stability.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),
+        Mutant("one G", local_steps.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),
         Mutant("2/(eta K)", stability.condition_on_x, "1 / k", "2 / k", ("G-REC, condition, App. B.3.2, quad",)),
         Mutant("32 for 36", remarks.range_of_rho, "36", "32", ("Q-RANGE, condition (also 3)",)),
         Mutant("tau_0 without G", generalisation.log_balance, "(g - h", "(-h", ("G-DEC, constant tau_0",)),
-        Mutant("P theta", structure.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),
+        Mutant("P theta", virtual_update.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),
     ),
     "safari": (
         Mutant("1/(1 - beta)", learning.exponent, "1 / (2", "1 / (1", ("T3, rhs, Theorem 3", "T2c, rhs, Sec. 3.2: to")),

@@ -173,7 +173,7 @@ def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str,
 class Made(NamedTuple):
     """How something was made: a leaf of this name; a sum of parts with factors; an average; a gradient or value of f; a product."""
 
-    how: Literal["leaf", "sum", "mean", "gradient", "value", "product"]
+    how: Literal["leaf", "sum", "mean", "drawn mean", "gradient", "value", "product"]
     parts: tuple[Any, ...]
 
 
@@ -222,9 +222,11 @@ class ToldVector(_Told, Vector):
         self.made = made
 
     def averaged(self, clients: Sampling | None) -> Any:
-        """Average over the clients."""
+        """Average over the clients, or over those that are drawn."""
         found = super().averaged(clients)
-        return found if clients is not None else self if self.common else ToldVector(found.terms, Made("mean", (self,)))
+        if clients is not None:
+            return ToldVector(found.terms, Made("drawn mean", (self,)))
+        return self if self.common else ToldVector(found.terms, Made("mean", (self,)))
 
     def dot(self, other: Vector) -> ToldForm:
         """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
@@ -406,6 +408,8 @@ class Writer:
                 return _call("mean", found) if f.client else found
             case Made("mean", (inner,)):
                 return _call("bar", self._shown(inner, below))
+            case Made("drawn mean", (inner,)):
+                return _call("drawn_mean", self._shown(inner, below))
             case Made("product", (u, v)):
                 left = draw_signs(self._shown(u, below))
                 same = u is v or key_of(u) == key_of(v) is not None

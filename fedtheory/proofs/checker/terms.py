@@ -83,7 +83,7 @@ class ProofLine:
         if found is None:
             raise TermRefused(text[:30], "reading", "'name: left <= right by rule premises'", text[:120])
         name, said, rule, arguments = found.groups()
-        claim = re.fullmatch(r"claim(?:\s+(\d))?", said)
+        claim = re.fullmatch(r"claim(?:\s+(\d{1,3}))?", said)
         if claim is not None:
             k = int(claim[1] or 1) - 1
             if not 0 <= k < len(claims) or (claim[1] is None and len(claims) > 1):

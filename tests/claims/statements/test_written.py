@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fedtheory.algorithms import DualFL, FedDyn
-from fedtheory.claims import norm2
+from fedtheory.claims import Theorem, norm2
 from fedtheory.claims.explain.statements import find_statements
 from fedtheory.claims.references import find_papers, load_claims
 from fedtheory.claims.statements.formula_texts import (
@@ -24,6 +24,8 @@ from fedtheory.claims.statements.formula_texts import (
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.made_methods import describe_made
 from fedtheory.claims.statements.sentences import tell, tell_statement
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.writing import list_states
 from fedtheory.claims.statements.worlds import bar, dot
 from fedtheory.claims.statements.written import (
     Writer,
@@ -33,6 +35,7 @@ from fedtheory.claims.statements.written import (
     write_lemma,
 )
 from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.regions.region import Region
 from tests.support.read_words import WordReader, is_same
 
@@ -154,3 +157,18 @@ def test_names_of_words_and_regions() -> None:
 def test_a_symbol_has_one_index(name: str, shown: str) -> None:
     """TeX refuses two: ``\\theta_{2}_{t}``."""
     assert with_index(latex_name(name), "t") == shown
+
+
+def test_an_average_over_drawn_clients_is_written_by_that_name() -> None:
+    def play(world, p, last):
+        x = world.vector("x_i", True)
+        return [SimpleNamespace(x_i=x, x_bar=x.averaged(Sampling(p.n, p.s))) for _ in range(last + 1)]
+
+    theorem = Theorem(
+        "n in 2.., 1 <= s <= n",
+        "a[t] <= a[t]",
+        states=PlayedStates(play),
+        rounds={"t": 0},
+        quantities={"a": "dot(x_bar, bar(x_i))"},
+    )
+    assert "x_bar = drawn_mean(x_i)" in [write_line(line) for line in list_states(theorem)]

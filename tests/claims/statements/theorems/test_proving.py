@@ -204,3 +204,11 @@ def test_a_term_is_this_theorems_whatever_the_order_of_its_factors() -> None:
     stored["forms"]["X[1]"]["S"] = {}
     with pytest.raises(TermRefused):
         verify_term(SCAFFNEW, data)
+
+
+def test_a_theorem_may_claim_more_than_nine_things() -> None:
+    said = tuple(f"{k} <= {k + 1}" for k in range(12))
+    script = "\n".join(f"line_{k + 1}: claim {k + 1} by combine" for k in range(12))
+    assert len(prove_theorem(Theorem("", said, script)).proved.claims) == 12
+    with pytest.raises(InvalidInput, match="a claim from 1 to 12"):
+        Theorem("", said, script.replace("claim 12", "claim 13"))

@@ -1,0 +1,172 @@
+"""How far local steps lead (text under Eq. (10)) and part two runs (Lemma 5), as theorems for every K: lengths, for every draw of samples."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import norm2
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.formulas import formula
+
+
+def step_of_lengths(U: Any, B: Any, rho: Any, eta: Any, c: Any = 1) -> Any:
+    """How far a step leads at most from a displacement of length U along a slope of length B."""
+    return (1 - eta * rho) * U + c * eta * B
+
+
+def allowed_apart(eta: Any, K: Any, L: Any, V: Any, M: Any, G: Any, S: Any) -> Any:
+    """Right side of Lemma 6, (18), for ||theta^t - hat|| = V and ||lambda_i^t - hat|| = M; of Lemma 5, (17), with S = 0, for no sample exchanged."""
+    return eta * K * L * V + eta * K * M + (2 * eta * K * G / S if S else 0)
+
+
+def geometric(r: Any, eta: Any, k: Any) -> Any:
+    """sum_{j<k} eta (1 - eta r)^j."""
+    return (1 - (1 - eta * r) ** k) / r
+
+
+def apart_after(K: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """Lemmas 5 (S = 0) and 6 before their last inequality: `step_apart`, K times from 0."""
+    return geometric(rho - L, eta, K) * allowed_apart(1, 1, L, W, M, G, S)
+
+
+def play_displacement(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """v = theta_{i,k} - theta^t under (13) without duals, with any stochastic gradients g of length G at most."""
+    v, states = w.vector("v") * (0 if start else 1), []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        w.assume(f"Lipschitz {k}", norm2(g) - p.G**2)
+        states.append(SimpleNamespace(v=v, g=g))
+        v = v * (1 - p.eta * p.rho) - g * p.eta
+    return states
+
+
+DRIFT = Theorem(
+    "0 < rho, 0 < eta <= 1/rho, 0 < G",
+    (
+        f"sqrt(D[k+1]) <= {formula(step_of_lengths, U='sqrt(D[k])', B='G', rho='rho', eta='eta')}",
+        "sqrt(D[k]) <= (1 - (1 - eta*rho)**k)*G/rho",
+        "sqrt(D[k]) <= eta*k*G",
+        "sqrt(D[k]) <= G/rho",
+    ),
+    """
+      far:    0 <= D[k]                                   by derivation
+      some:   0 <= B[k]                                   by derivation
+      short:  B[k] <= G**2                                by derivation
+      young:  X[k] <= s*D[k] + B[k]/s                     by derivation
+      cauchy: X[k] <= 2*sqrt(D[k])*sqrt(B[k])             by least s of young
+      slopes: sqrt(B[k])**2 <= G**2                       by combine short
+      length: sqrt(B[k]) <= G                             by root slopes
+      next:   D[k+1] == (1 - eta*rho)**2*D[k] + (1 - eta*rho)*eta*X[k] + eta**2*B[k]           by identity
+      both:   sqrt(D[k+1])**2 <= ((1 - eta*rho)*sqrt(D[k]) + eta*sqrt(B[k]))**2                by combine next, ((1 - eta*rho)*eta)*cauchy
+      step:   sqrt(D[k+1]) <= (1 - eta*rho)*sqrt(D[k]) + eta*sqrt(B[k])                        by root both
+      near:   claim 1                                     by combine 1*step, eta*length
+      zero:   D[0] == 0                                   by identity
+      begin:  sqrt(D[0])**2 <= 0                          by combine zero
+      none:   sqrt(D[0]) <= 0                             by root begin
+      one:    claim 2    by induction k: base combine 1*none; step combine 1*near(k=k), (1 - eta*rho)*ih
+      two:    claim 3    by induction k: base combine 1*none; step combine 1*near(k=k), (1 - eta*rho)*ih
+      three:  claim 4    by combine 1*one
+    """,
+    states=PlayedStates(play_displacement, start=partial(play_displacement, start=True)),
+    rounds={"k": 0},
+    auxiliary="0 < s",
+    quantities={"D": "norm2(v)", "B": "norm2(g)", "X": "-2*dot(v, g)"},
+    assumed={"Lipschitz": "stochastic gradients are at most G long (Assumption 2, of every sample)"},
+)
+
+
+def play_two_runs(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """v = (theta_{i,k} - theta^t) - its hat under (13), with one sample a step in both runs, which was not exchanged; g is the slopes' difference."""
+    v = w.vector("v") * (0 if start else 1)
+    server, dual = w.vector("theta - hat theta"), w.vector("lambda_i - hat lambda_i")
+    w.assume("server", norm2(server) - p.V**2)
+    w.assume("duals", norm2(dual) - p.M**2)
+    states = []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
+        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
+    return states
+
+
+def allowed_common(eta: Any, K: Any, L: Any, V: Any, M: Any, rho: Any) -> Any:
+    """(17)."""
+    return allowed_apart(eta, K, L, V, M, 0, 0)
+
+
+def apart_after_common(eta: Any, K: Any, L: Any, V: Any, M: Any, rho: Any) -> Any:
+    """Lemma 5 before its last inequality."""
+    return apart_after(K, V, M, L, rho, eta, 0, 0)
+
+
+_OF = {name: name for name in ("eta", "L", "V", "M", "rho")}
+COMMON_SAMPLES = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M",
+    (
+        f"sqrt(D[k]) <= {formula(apart_after_common, K='k', **_OF)}",
+        f"sqrt(D[k]) <= {formula(allowed_common, K='k', **_OF)}",
+    ),
+    """
+      d_pos:  0 <= D[k]                                by derivation
+      w_pos:  0 <= W[k]                                by derivation
+      m_pos:  0 <= N[k]                                by derivation
+      e_pos:  0 <= E[k]                                by derivation
+      f_pos:  0 <= F[k]                                by derivation
+      y_dw:   DW[k] <= s*D[k] + W[k]/s                 by derivation
+      y_de:   DE[k] <= s*D[k] + E[k]/s                 by derivation
+      y_dm:   DM[k] <= s*D[k] + N[k]/s                 by derivation
+      y_em:   EM[k] <= s*E[k] + N[k]/s                 by derivation
+      c_dw:   DW[k] <= 2*sqrt(D[k])*sqrt(W[k])         by least s of y_dw
+      c_de:   DE[k] <= 2*sqrt(D[k])*sqrt(E[k])         by least s of y_de
+      c_dm:   DM[k] <= 2*sqrt(D[k])*sqrt(N[k])         by least s of y_dm
+      c_em:   EM[k] <= 2*sqrt(E[k])*sqrt(N[k])         by least s of y_em
+      w_le:   W[k] <= V**2                             by derivation
+      w_sq:   sqrt(W[k])**2 <= V**2                    by combine w_le
+      w_len:  sqrt(W[k]) <= V                          by root w_sq
+      m_le:   N[k] <= M**2                             by derivation
+      m_sq:   sqrt(N[k])**2 <= M**2                    by combine m_le
+      m_len:  sqrt(N[k]) <= M                          by root m_sq
+      f_is:   F[k] == D[k] + DW[k] + W[k]              by identity
+      f_sq:   sqrt(F[k])**2 <= (sqrt(D[k]) + sqrt(W[k]))**2   by combine f_is, 1*c_dw
+      f_len:  sqrt(F[k]) <= sqrt(D[k]) + sqrt(W[k])    by root f_sq
+      e_le:   E[k] <= L**2*F[k]                        by derivation
+      e_sq:   sqrt(E[k])**2 <= (L*sqrt(F[k]))**2       by combine e_le
+      e_len:  sqrt(E[k]) <= L*sqrt(F[k])               by root e_sq
+      next:   D[k+1] == (1 - eta*rho)**2*D[k] + eta**2*(E[k] + N[k] + EM[k]) + (1 - eta*rho)*eta*(DE[k] + DM[k])   by identity
+      n_sq:   sqrt(D[k+1])**2 <= ((1 - eta*rho)*sqrt(D[k]) + eta*sqrt(E[k]) + eta*sqrt(N[k]))**2
+                by combine next, eta**2*c_em, ((1 - eta*rho)*eta)*c_de, ((1 - eta*rho)*eta)*c_dm
+      n_len:  sqrt(D[k+1]) <= (1 - eta*rho)*sqrt(D[k]) + eta*sqrt(E[k]) + eta*sqrt(N[k])   by root n_sq
+      step:   sqrt(D[k+1]) <= (1 - eta*(rho - L))*sqrt(D[k]) + eta*(L*V + M)
+                by combine 1*n_len, eta*e_len, (eta*L)*f_len, (eta*L)*w_len, eta*m_len
+      zero:   D[0] == 0                                by identity
+      begin:  sqrt(D[0])**2 <= 0                       by combine zero
+      none:   sqrt(D[0]) <= 0                          by root begin
+      one:    claim 1   by induction k: base combine 1*none; step combine 1*step(k=k), (1 - eta*(rho - L))*ih
+      two:    claim 2   by induction k: base combine 1*none; step combine 1*step(k=k), (1 - eta*(rho - L))*ih
+    """,
+    states=PlayedStates(play_two_runs, start=partial(play_two_runs, start=True)),
+    rounds={"k": 0},
+    auxiliary="0 < s",
+    quantities={
+        "D": "norm2(v)",
+        "W": "norm2(server)",
+        "N": "norm2(dual)",
+        "E": "norm2(g)",
+        "F": "norm2(v + server)",
+        "DW": "2*dot(v, server)",
+        "DE": "-2*dot(v, g)",
+        "DM": "-2*dot(v, dual)",
+        "EM": "2*dot(g, dual)",
+    },
+    assumed={
+        "server": "V is at least ||theta^t - hat theta^t||",
+        "duals": "M is at least ||lambda_i^t - hat lambda_i^t||",
+        "smooth": "every sample's loss is L-smooth, which Assumption 1 says of f_i",
+    },
+    added=("L < rho", "eta <= 1/rho"),
+)
