@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
+from fedtheory.claims import Theorem, state
 from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
@@ -267,6 +268,13 @@ def dual_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Iterat
     )
 
 
+CHOICE = "0 < L, 0 < eta <= 1/(2*L)"
+AS_PRINTED = Theorem(CHOICE, "L**2*eta + L - 1/(2*eta) <= 0", "done: claim by combine")
+AS_DESCENDED = Theorem(
+    CHOICE,
+    ("L**2*eta + L/2 - 1/(2*eta) <= 0", "(L**2*eta + L/2 - 1/(2*eta))*2*eta == -(1 - 2*L*eta)*(1 + L*eta)"),
+    "sign: claim 1 by combine\nfactors: claim 2 by combine",
+)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-T1a",
@@ -324,6 +332,17 @@ CLAIMS: list[Claim] = [
             ),
         ),
     ),
+    state(
+        "FEDSLR-T1-47",
+        PAPER,
+        "(46) and (47) in the proof of Theorem 1",
+        "L^2 eta_g + L - 1/(2 eta_g) <= 0 as per our choice of eta_g, 0 < eta_g <= 1/(2L), so that steps go to 0.",
+        AS_PRINTED,
+        kind="proof step",
+        repaired=AS_DESCENDED,
+        repaired_text="With the coefficient of Lemma 3, L^2 eta_g + L/2 - 1/(2 eta_g), which is 0 at eta_g = 1/(2L) alone. The printed one is "
+        "positive for eta_g > (sqrt(3) - 1)/(2L); a misprint of L/2, since (43) has it right.",
+    ),
     claim_steps(
         "FEDSLR-L2",
         PAPER,
@@ -380,7 +399,10 @@ CLAIMS: list[Claim] = [
                         "So the copies' path is of finite length, they converge, and to w*, which they come as near to as one likes.",
                         "fact 1; line 1",
                     ),
-                    ("w_t - w_{i,t} -> 0 (Theorem 1) takes w_t along, to a stationary point. Where r_t is 0 once, nothing moves any more.", "line 2"),
+                    (
+                        "w_t - w_{i,t} -> 0 (Theorem 1) takes w_t along, to a stationary point. Where r_t is 0 once, nothing moves any more.",
+                        "line 2",
+                    ),
                 ),
                 ("from a round near the cluster point on",),
                 "repaired",

@@ -345,7 +345,9 @@ CLAIMS = [
         "grad f_i(w_{i,t+1}) - gamma_{i,t} - (w_t - w_{i,t+1})/eta_g = 0.",
         [Step("the local problem's gradient", fact_1)],
         assumptions=["exact local solves", "A1"],
-        readings=["Of a minimiser of (4) no more is used than that one other point is no better, which need not be the only minimiser."],
+        readings=[
+            "Of a minimiser of (4) no more is used than that one other point is no better, which need not be the only minimiser."
+        ],
         kind="identity",
         besides=local_runs,
         faults=(Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),),
@@ -373,7 +375,9 @@ CLAIMS = [
         "Fact 3, (26)",
         "The server's step is argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g).",
         [Step("both forms", fact_3)],
-        readings=["(27) is Fermat's rule for it; statements about rounds take the subgradient that it leaves for the server's step."],
+        readings=[
+            "(27) is Fermat's rule for it; statements about rounds take the subgradient that it leaves for the server's step."
+        ],
         kind="identity",
         besides=server_runs,
         faults=(Fault("the dual with the other sign", "CVXPY", {"sign": -1}),),

@@ -440,7 +440,9 @@ def base_pieces(base: Quotient) -> list[tuple[str, PowerOfAtom]]:
     least, lead, key = _monic(base.numerator)
     pieces: list[tuple[str, PowerOfAtom]] = [*least, (str(abs(lead.numerator)), 1), (str(lead.denominator), -1)]
     pieces.append(("-1", 1 if lead < 0 else 0))
-    pieces += [(Quotient(dict(part)).text(), power) for part, power in ((key, 1), *((k, -p) for k, p in base.below.items()))]
+    pieces += [
+        (Quotient(dict(part)).text(), power) for part, power in ((key, 1), *((k, -p) for k, p in base.below.items()))
+    ]
     return [(text, power) for text, power in pieces if text != "1" and power]
 
 
