@@ -58,10 +58,11 @@ WITH_BOTH = replace(ROUNDS, play=play_with_both)
 TO_THE_DISTANCE = """
       distance: dist2[t] <= C1*S[t]                          by derivation on 0 < L, 0 < eta
 """
+COPIES = """
+      copies:  0 <= S[t]                                     by derivation"""
 #: how far 0 is from dD, by the steps of the copies
-TO_THE_SLOPE = """
-      descent: r[t+1] <= r[t] - C2*S[t]                      by derivation
-      copies:  0 <= S[t]                                     by derivation
+TO_THE_SLOPE = f"""
+      descent: r[t+1] <= r[t] - C2*S[t]                      by derivation{COPIES}
       near:    A[t] <= (1 + L*eta)**2*S[t]                   by derivation
       sharp:   E[t] <= (1 + eta**2)/(M*eta**2)*A[t]          by derivation
       slope:   E[t] <= C3**2*S[t]                            by combine sharp, (1 + eta**2)/(M*eta**2)*near, copies
@@ -151,6 +152,13 @@ SUBLINEAR = replace(
         "kl": "m[t]**(2*p + 1) <= c**2*(1 - theta)**2*E[t]",
     },
     units="value = length**2",
+)
+
+#: with a sharper C_3, by which the copies' distances give dist(0, dD_t) exactly (FEDSLR-N5)
+SUBLINEAR_SHARPER = replace(
+    SUBLINEAR,
+    where={**SUBLINEAR.where, "C3": "sqrt((1 + eta**2)/M)*(L + 1/eta)"},
+    proof=SUBLINEAR.proof.replace("*near, copies", "*near").replace(COPIES, ""),
 )
 
 V = "(sqrt(Y[{0}]) + k*r[{0}]**(1 - theta))".format
