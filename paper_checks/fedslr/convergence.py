@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay, Role
+from fedtheory.claims import Theorem, state
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, refute
@@ -18,10 +19,19 @@ from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.ground_truth import solve_with_cvxpy
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedslr import lemmas, theorems
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play, play_on_line
+from paper_checks.fedslr import kl_theorems, theorems
+from paper_checks.fedslr.exact_runs import (
+    ALONG,
+    CONTINUOUS,
+    EXACT,
+    KL_HOLDS,
+    PAPER,
+    Constants,
+    fractions_of,
+    play,
+    play_on_line,
+)
 from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
 from paper_checks.fedslr.unknown_functions import changed, plant
@@ -178,62 +188,6 @@ def draw_distance(problem: Any, eta: float, where: str) -> Picture:
 # ---- the residual r_t = D_t - D* --------------------------------------------------------------------------------------
 
 
-def slope_of_potential() -> bool:
-    """D's derivatives in w_i and gamma_i, and that (1 + 1/eta^2)(1 + L eta)^2 <= C_3^2 with the printed C_3."""
-    x, y, g = symbols("w w_i gamma_i")
-    eta, L = symbols("eta L", positive=True)
-    coupling = g * (x - y) + (x - y) ** 2 / (2 * eta)
-    k = Constants(L, eta)
-    room = k.c3**2 - (1 + 1 / eta**2) * (1 + L * eta) ** 2
-    return (
-        is_zero(coupling.diff(y) + g + (x - y) / eta)
-        and is_zero(coupling.diff(g) - (x - y))
-        and is_zero(room - 2 * (1 + L * eta) ** 2 / eta)
-        and is_positive(2 * (1 + L * eta) ** 2 / eta)
-    )
-
-
-def recursion(role: Role = "repaired", scope: str = "") -> tuple[list[Step], list[Conclusion]]:
-    """(81) with corrected constants: steps, and conclusions of which the last one is the statement."""
-    near, slope = "the copies", "dist(0, dD_t) <= C_3 (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2)"
-    steps = [Step("the descent", lemmas.factored, role, scope), Step(near, lemmas.copies, role, scope)]
-    by_slope = Conclusion(
-        slope,
-        "the part of w holds 0 by the server's step; grad f_i(w_{i,t}) = gamma_{i,t} leaves -(w_t - w_{i,t})/(M eta) for w_i and (w_t - "
-        "w_{i,t})/M for gamma_i, and the copies are (1 + L eta) times a step away at most",
-        (near,),
-        role,
-        slope_of_potential,
-        scope,
-    )
-    stays = Conclusion(
-        "the inequality holds from some round on",
-        TRAPPED,
-        ("the descent", near, slope),
-        role,
-        ("c*theta*(1 - theta)*v**(-theta - 1) > 0 where theta = 1/(1 + a)",),
-        scope,
-    )
-    statement = Conclusion(
-        "the recursion",
-        "for t >= t_0, r_t^(2 theta) <= c^2 (1 - theta)^2 dist^2 <= c^2 (1 - theta)^2 C_3^2 mean ||w_{i,t+1} - w_{i,t}||^2 <= (r_t - r_{t+1})/C_4",
-        ("the descent", slope, stays.name),
-        role,
-        scope=scope,
-    )
-    return steps, [by_slope, stays, statement]
-
-
-TRAPPED = (
-    "let A4's inequality hold in a ball around the cluster point, with phi(v) = c v^(1 - theta). There phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - "
-    "r_{t+1}) >= (C_2/C_3) m_t, m_t^2 = mean_i ||w_{i,t+1} - w_{i,t}||^2, as phi is concave; and C_2 m_t^2 <= r_t - r_{t+1} <= r_t everywhere. "
-    "The state of round t is within a constant times (mean_i ||w_{i,t} - w_i*||^2)^(1/2) + m_t of the cluster point: w_t by the copies, "
-    "gamma_{i,t} = grad f_i(w_{i,t}) by A1. r_t goes to 0, so some t_0 of the subsequence has its copies, phi(r_{t_0}) and r_{t_0}/C_2 as near to "
-    "the cluster point and to 0 as one likes: from there on the copies travel (C_3/C_2) phi(r_{t_0}) at most while states are in the ball, which "
-    "they therefore never leave"
-)
-
-
 #: the printed C_2 times {sign} is negative for eta = 1/(2 L (1 + s)), s > 0
 NEGATIVE = (
     "({sign})*(L**2*eta + L/2 - 1/(2*eta)) == -L*s*(3 + 2*s)/(2*(1 + s)) where eta = 1/(2*L*(1 + s))",
@@ -314,9 +268,13 @@ def dual_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Iterat
     )
 
 
-CONTINUOUS = "a cluster point exists; R is finite and continuous, as the nuclear norm is"
-ALONG = "J are rounds along which states go to the cluster point, and with them D, f and R, which are continuous, to their values there"
-RECURSION = recursion()
+CHOICE = "0 < L, 0 < eta <= 1/(2*L)"
+AS_PRINTED = Theorem(CHOICE, "L**2*eta + L - 1/(2*eta) <= 0", "done: claim by combine")
+AS_DESCENDED = Theorem(
+    CHOICE,
+    ("L**2*eta + L/2 - 1/(2*eta) <= 0", "(L**2*eta + L/2 - 1/(2*eta))*2*eta == -(1 - 2*L*eta)*(1 + L*eta)"),
+    "sign: claim 1 by combine\nfactors: claim 2 by combine",
+)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-T1a",
@@ -374,6 +332,17 @@ CLAIMS: list[Claim] = [
             ),
         ),
     ),
+    state(
+        "FEDSLR-T1-47",
+        PAPER,
+        "(46) and (47) in the proof of Theorem 1",
+        "L^2 eta_g + L - 1/(2 eta_g) <= 0 as per our choice of eta_g, 0 < eta_g <= 1/(2L), so that steps go to 0.",
+        AS_PRINTED,
+        kind="proof step",
+        repaired=AS_DESCENDED,
+        repaired_text="With the coefficient of Lemma 3, L^2 eta_g + L/2 - 1/(2 eta_g), which is 0 at eta_g = 1/(2L) alone. The printed one is "
+        "positive for eta_g > (sqrt(3) - 1)/(2L); a misprint of L/2, since (43) has it right.",
+    ),
     claim_steps(
         "FEDSLR-L2",
         PAPER,
@@ -416,15 +385,26 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, last part, and (82) to (85)",
         "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
-        RECURSION[0],
+        [Step("from a round near the cluster point on", kl_theorems.TRAPPED, "repaired")],
         conclusions=[
-            *RECURSION[1],
             Conclusion(
                 "eta_g < 1/(2L)",
-                "phi(v) = c v^(1 - theta) is concave: from t_0 on phi(r_t) - phi(r_{t+1}) >= phi'(r_t)(r_t - r_{t+1}) >= (C_2/C_3) (mean_i "
-                "||w_{i,t+1} - w_{i,t}||^2)^(1/2), so the copies travel (C_3/C_2) phi(r_{t_0}) at most and converge; w_t - w_{i,t} -> 0 takes w_t "
-                "along, to a stationary point by Theorem 1",
-                ("the recursion", "the inequality holds from some round on"),
+                (
+                    (
+                        "Along the subsequence the copies go to w* (Theorem 1), and r_t to 0 (Lemma 4), so that the hypothesis called start, "
+                        "whose left side is continuous in them and 0 at the cluster point, is met in some round t_0.",
+                        "words",
+                    ),
+                    (
+                        "So the copies' path is of finite length, they converge, and to w*, which they come as near to as one likes.",
+                        "fact 1; line 1",
+                    ),
+                    (
+                        "w_t - w_{i,t} -> 0 (Theorem 1) takes w_t along, to a stationary point. Where r_t is 0 once, nothing moves any more.",
+                        "line 2",
+                    ),
+                ),
+                ("from a round near the cluster point on",),
                 "repaired",
             ),
         ],
@@ -432,7 +412,7 @@ CLAIMS: list[Claim] = [
         repaired="The same for 0 < eta_g < 1/(2L).",
         readings=[
             "At eta_g = 1/(2L), where C_2 = 0, the length is infinite on the 2-cycle of FEDSLR-T1a; w_t is 0 there, and whether w_t alone "
-            "converges at the end of the range is open. A4 is local: that its inequality holds along the run is shown, and not assumed."
+            "converges at the end of the range is open. A4 is local: that its inequality holds along the run is shown (FEDSLR-N23), and not assumed."
         ],
         kind="rate",
         besides=length_runs,
@@ -441,6 +421,20 @@ CLAIMS: list[Claim] = [
             Fault("a length that is ten times as short", "length: |w|^8/8", {"share": 0.1}),
         ),
         replay=replay_length,
+    ),
+    claim_steps(
+        "FEDSLR-N23",
+        f"{PAPER}, derived",
+        "Theorem 2, that A4's inequality holds along the run",
+        "From a round on in which the copies and r_t are near enough to a stationary point and to 0, states stay in any ball around it in which "
+        "A4's inequality holds, so that it holds at all of them, and sum_t (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2) is at most c (C_3/C_2) r^(1 - "
+        "theta), for 0 < eta_g < 1/(2L).",
+        [Step("the trap", kl_theorems.TRAPPED)],
+        assumptions=["A1", EXACT, "A4's inequality in a ball, and r_t > 0"],
+        readings=[
+            "The paper uses the inequality of A4, which is local, at the iterates, as they converge, and shows with it that they converge. This "
+            "closes the circle: along the subsequence of Theorem 1 some round is near enough."
+        ],
     ),
     claim_steps(
         "FEDSLR-D6",

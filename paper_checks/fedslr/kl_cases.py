@@ -19,9 +19,9 @@ from fedtheory.measures.kl import implied_rate
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.convergence import CONTINUOUS, PRINTED_STEP, RECURSION, SHORT_STEP
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
+from paper_checks.fedslr import kl_theorems, lemmas
+from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
+from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
 from paper_checks.fedslr.potential import linear_slope
 from paper_checks.fedslr.unknown_functions import play_unknown
@@ -246,7 +246,6 @@ def sublinear_runs(
 
 
 SAME = ("A1 to A4", EXACT, CONTINUOUS)
-AND_THE_DISTANCE = [*RECURSION[0], Step("the distance", lemmas.stationary, "repaired")]
 CONSTANTS = "C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g)"
 CLAIMS: list[Claim] = [
     claim_steps(
@@ -280,17 +279,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, 0 < theta <= 1/2, (12)",
         "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
-        AND_THE_DISTANCE,
-        conclusions=[
-            *RECURSION[1],
-            Conclusion(
-                "with corrected constants",
-                "r_t <= 1 and 2 theta <= 1 make r_t^(2 theta) >= r_t, so r_{t+1} <= (1 - C_4) r_t from t_0 on, and dist^2 <= C_1 mean ||w_{i,t+1} "
-                "- w_{i,t}||^2 <= C_1 (r_t - r_{t+1})/C_2 <= C_1 r_t/C_2",
-                ("the recursion", "the distance"),
-                "repaired",
-            ),
-        ],
+        [Step("with corrected constants", kl_theorems.LINEAR, "repaired")],
         assumptions=[*SAME, KL_HOLDS, SHORT_STEP],
         repaired=f"(12) with {CONSTANTS}, for t_0 with r_{{t_0}} <= 1 and A4's inequality at the iterates from t_0 on.",
         readings=[
@@ -311,18 +300,7 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Theorem 2, 1/2 < theta < 1, (13)",
         "dist(0, grad f(w_T) + dR(w_T)) <= C_5 T^(-(4 theta - 2)) for all T > 0.",
-        AND_THE_DISTANCE,
-        conclusions=[
-            *RECURSION[1],
-            Conclusion(
-                "with the exponent -1/(4 theta - 2)",
-                "v^(1 - 2 theta) is convex, so r_{t+1}^(1 - 2 theta) >= r_t^(1 - 2 theta) + (2 theta - 1) C_4 for t > t_0, and r_{t_0+1}^(1 - 2 "
-                "theta) >= C_4 as r_{t_0+2} >= 0: r_T <= ((2 theta - 1) C_4 (T - t_0))^(-1/(2 theta - 1)), and dist <= sqrt(C_1 r_T/C_2)",
-                ("the recursion", "the distance"),
-                "repaired",
-                ["1/(2 - 4*theta) == -1/(4*theta - 2)"],
-            ),
-        ],
+        [Step("with the exponent -1/(4 theta - 2)", kl_theorems.SUBLINEAR, "repaired")],
         assumptions=[*SAME, KL_HOLDS, SHORT_STEP],
         repaired=f"dist <= C_5 (T - t_0)^(-1/(4 theta - 2)) for T > t_0, where A4's inequality holds at the iterates after round t_0, with "
         f"{CONSTANTS}, and 0 < eta_g < 1/(2L).",

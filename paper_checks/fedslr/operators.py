@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
+from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.sentences import tell
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.layers import Layer
@@ -30,7 +32,8 @@ from fedtheory.proofs.symbolic import agree, symbols
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
-from paper_checks.grounds import are_so, is_so
+from paper_checks.grounds import are_so
+from paper_checks.steps import Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
 
@@ -157,19 +160,27 @@ def _phase_one(ctx: Context, local: Any) -> float:
     return worst
 
 
-def check_fact_1(ctx: Context, *, sign: int = -1, local: Any = EXACT) -> Iterator[Finding]:
-    """The local problem's gradient is (23)'s left side; exact solves make it vanish."""
-    n = 3
-    gradients, at, gamma = (column(name, n) for name in ("g", "w", "gamma"))
-    eta, w = symbols("eta", positive=True), np.array([[symbols("w")]], dtype=object)
-    unknown: Any = SimpleNamespace(n=n, d=1, grad=lambda x: gradients)
-    sub = Subproblem(unknown, a=sign * gamma, rho=1 / eta, z=w)
-    yield proved(
-        "the local problem's gradient",
-        agree(sub.grad(at), gradients - gamma - (w - at) / eta),
-        "whatever grad f_i is, the gradient of (4) is (23)'s left side, client by client and coordinate by coordinate; it vanishes at a minimiser, "
-        "as f_i is differentiable",
-    )
+def local_problem(eta: Any, value: Any, gamma: Any, x: Any, at: Any) -> Any:
+    """(4)'s objective, from f_i there."""
+    return value - dot(gamma, at) + norm2(x - at) / (2 * eta)
+
+
+@lemma("the local problem", "Fact 1, (23)", "0 < L, 0 < eta", c=1)
+def fact_1(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """(23)'s left side is 0 where w_{i,t+1} is no worse for (4) than the point one step 1/(L + 1/eta) further down; c stands at gamma_{i,t}."""
+    f = w.function(p.L, -p.L)
+    x, gamma, new = w.vector("w"), w.vector("gamma_i"), w.vector("w_i+")
+    slope, value = w.at(f, new, "f_i")
+    left = slope - gamma * c.c - (x - new) / p.eta
+    other = new - left / (p.L + 1 / p.eta)
+    _, elsewhere = w.at(f, other, "f_i elsewhere")
+    better = local_problem(p.eta, elsewhere, gamma, x, other) - local_problem(p.eta, value, gamma, x, new)
+    w.assume("w_i is a minimiser", -better)
+    return norm2(left)
+
+
+def local_runs(ctx: Context, *, local: Any = EXACT) -> Iterator[Finding]:
+    """The library's exact solves leave nothing of (23)."""
     yield at_most("runs", _phase_one(ctx, local), 1e-9, "numeric", "six rounds on I-ROB and indefinite quadratics")
 
 
@@ -221,15 +232,23 @@ def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iter
     )
 
 
-def check_fact_3(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
-    """(26): both forms of the server's step differ by a constant; CVXPY solves the second."""
-    same = "g*w + (w - m)**2/(2*eta) == (w - (m - ({sign})*eta*g))**2/(2*eta) + g*m - eta*g**2/2"  # g, m: means over clients
-    yield proved(
-        "both forms",
-        is_so(same.format(sign=sign)),
-        "in every coordinate the objectives of (26), the first divided by eta, differ by a number without w; so they have one minimiser for every "
-        "convex R, and 0 in the subdifferential of the second there is (27)",
-    )
+@lemma("the server's problem", "Fact 3, (26)", "0 < eta", c=1)
+def fact_3(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """w_{t+1} = Prox(mean w_i - eta mean gamma_i), by what Prox is, is no worse for (26)'s second problem than any z; c stands at the duals."""
+    reg = w.function(None, 0, name="R")
+    y, g, new, z = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("w+"), w.vector("z")
+    at_new, at_z = w.at(reg, new, "R")[1], w.at(reg, z, "R elsewhere")[1]
+    to = bar(y - g * p.eta)
+    w.assume("w is Prox", at_new + norm2(new - to) / (2 * p.eta) - at_z - norm2(z - to) / (2 * p.eta))
+
+    def objective(value: Any, at: Any) -> Any:
+        return value + dot(g, at) * c.c + norm2(at - bar(y)) / (2 * p.eta)
+
+    return objective(at_new, new) - objective(at_z, z)
+
+
+def server_runs(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
+    """CVXPY solves (26) with a nuclear norm."""
     cp = require("cvxpy", "the server's step from an independent solver")
     rng, ours, theirs = ctx.rng(), [], []
     for eta_g, weight in ((0.5, 0.3), (2.0, 0.4), (10.0, 0.02)):
@@ -319,18 +338,19 @@ OPERATORS = (
     ("FEDSLR-O2", "(17)", "l1", "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate."),
 )
 CLAIMS = [
-    Claim(
+    claim_steps(
         "FEDSLR-F1",
         PAPER,
-        "identity",
         "Fact 1, (23)",
         "grad f_i(w_{i,t+1}) - gamma_{i,t} - (w_t - w_{i,t+1})/eta_g = 0.",
-        check_fact_1,
-        (
-            Fault("the dual with the other sign", "the local problem's gradient", {"sign": 1}),
-            Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),
-        ),
-        assumptions=("exact local solves",),
+        [Step("the local problem's gradient", fact_1)],
+        assumptions=["exact local solves", "A1"],
+        readings=[
+            "Of a minimiser of (4) no more is used than that one other point is no better, which need not be the only minimiser."
+        ],
+        kind="identity",
+        besides=local_runs,
+        faults=(Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),),
     ),
     Claim(
         "FEDSLR-F2",
@@ -349,17 +369,18 @@ CLAIMS = [
         assumptions=("exact local solves",),
         told=lambda: (tell(same_states()),),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-F3",
         PAPER,
-        "identity",
-        "Fact 3, (26) and (27)",
+        "Fact 3, (26)",
         "The server's step is argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g).",
-        check_fact_3,
-        (
-            Fault("the dual with the other sign", "both forms", {"sign": -1}),
-            Fault("the dual with the other sign", "CVXPY", {"sign": -1}),
-        ),
+        [Step("both forms", fact_3)],
+        readings=[
+            "(27) is Fermat's rule for it; statements about rounds take the subgradient that it leaves for the server's step."
+        ],
+        kind="identity",
+        besides=server_runs,
+        faults=(Fault("the dual with the other sign", "CVXPY", {"sign": -1}),),
     ),
     *(
         Claim(

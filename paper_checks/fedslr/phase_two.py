@@ -19,8 +19,7 @@ from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import lemmas, theorems
-from paper_checks.fedslr.convergence import CONTINUOUS
-from paper_checks.fedslr.exact_runs import EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
+from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
 from paper_checks.fedslr.potential import DISTANCES, SUMMED, TELESCOPES
 from paper_checks.grounds import are_so

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from fedtheory.claims.protocol import Clause
-from paper_checks.fedslr import lemmas, theorems
-from paper_checks.fedslr.exact_runs import EXACT, PAPER
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.fedslr import kl_theorems, lemmas, theorems
+from paper_checks.fedslr.exact_runs import ALONG, CONTINUOUS, EXACT, PAPER
+from paper_checks.steps import Step, claim_steps
 
 DERIVED = f"{PAPER}, derived"
 ONE_CLIENT = "the counterexample has one client and R = 0, t >= 1"
@@ -137,28 +137,19 @@ CLAIMS: list[Claim] = [
         "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) sqrt(r_t), r_t = D_t - D*.",
         [
             Step("with C_1 as printed", lemmas.residual_printed),
-            Step("the distance", lemmas.stationary, "repaired"),
-            Step("the descent", lemmas.factored, "repaired"),
-        ],
-        conclusions=[
-            Conclusion(
-                "the residual",
-                "C_2 dist^2 <= C_2 C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 <= C_1 (r_t - r_{t+1}) <= C_1 r_t with both constants as corrected, since "
-                "r_{t+1} >= 0 (Lemma 4)",
-                ("the distance", "the descent"),
-                "repaired",
-            )
+            Step("corrected", kl_theorems.RESIDUALS, "repaired"),
         ],
         assumptions=[
             EXACT,
             f"{ONE_CLIENT}, f strongly convex, so that the iterates converge to its minimiser and D* = min f",
-            "a cluster point exists; r_{t+1} >= 0 by Lemma 4",
+            CONTINUOUS,
+            ALONG,
         ],
         repaired="C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
         readings=[
             "C_2 as printed is negative, and no root can be taken; it is read as |C_2|, which is what (71) needs."
         ],
-        false={"with C_1 as printed": "the distance"},
+        false={"with C_1 as printed": "corrected"},
     ),
     claim_steps(
         "FEDSLR-N11",

@@ -60,7 +60,7 @@ def expected() -> dict[str, str]:
 
 def test_every_claim_has_an_expected_verdict() -> None:
     assert {*expected()} == {*CLAIMS}
-    assert {f"FEDSLR-Q{k}" for k in range(1, 11)} | {f"FEDSLR-C{k}" for k in range(1, 9)} <= {*CLAIMS}
+    assert {f"FEDSLR-Q{k}" for k in range(1, 11)} | {f"FEDSLR-C{k}" for k in range(1, 10)} <= {*CLAIMS}
 
 
 @pytest.mark.slow
@@ -150,13 +150,6 @@ def test_chosen_settings_are_listed() -> None:
 
 
 def test_the_printed_numbers() -> None:
-    assert printed.gap(runs.MIXED, "Ditto", "non-iid", "CIFAR-100") == [printed.OVER_DITTO]
-    assert printed.gap(runs.MIXED, "FedSpa", "non-iid", "CIFAR-100") == [printed.OVER_FEDSPA]
-    assert printed.gap(runs.MIXED, "Per-FedAvg", "non-iid", "CIFAR-100") == [printed.OVER_PER_FEDAVG]
-    assert printed.gap(runs.GKR, runs.MIXED, "iid", "CIFAR-100") == [printed.BELOW_GKR]
-    assert printed.gap(runs.GKR, "FedAvg", "iid", "CIFAR-100")[0] / 61.92 == pytest.approx(
-        printed.OVER_FEDAVG / 100, abs=1e-4
-    )
     row = printed.TABLE_1[runs.MIXED][3], *printed.TABLE_2[runs.MIXED][2:4]
     assert printed.TABLE_3[1e-4][3:] == printed.TABLE_4[1e-3][:3] == printed.TABLE_5[10][3:] == row
     assert {lam: row[0] for lam, row in printed.TABLE_3.items() if lam in printed.TABLE_8} == printed.TABLE_8

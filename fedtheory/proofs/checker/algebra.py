@@ -132,21 +132,17 @@ class Quotient:
         return Quotient(_multiply(self.numerator, other.numerator), below).settled()
 
     def __truediv__(self, other: Quotient) -> Quotient:
+        if self.below and self.below == other.below:
+            return Quotient(self.numerator) * Quotient(other.numerator).inverse()
         return self * other.inverse()
 
     def inverse(self) -> Quotient:
         """One over it."""
         if not self.numerator:
             raise Unreadable("a formula divides by zero")
-        items = sorted(self.numerator.items(), key=_in_order)
-        monomial, lead = items[0]
-        if len(items) == 1:
-            top, below = {tuple((name, -power) for name, power in monomial): 1 / lead}, {}
-        else:
-            least = _least_powers(self.numerator)
-            away = tuple((name, -power) for name, power in least)
-            top = {away: 1 / lead}
-            below = {tuple((_times(at, away), value / lead) for at, value in items): 1}
+        least, lead, key = _monic(self.numerator)
+        top = {tuple((name, -power) for name, power in least): 1 / lead}
+        below = {key: 1} if len(key) > 1 else {}
         for key, power in self.below.items():
             top = _multiply(top, _power(dict(key), power))
         return Quotient(top, below).settled()
@@ -175,12 +171,8 @@ class Quotient:
     def _cancelled(self) -> Quotient:
         if not self.numerator:
             return Quotient({})
-        least = _least_powers(self.numerator)
-        away = tuple((name, -power) for name, power in least)
-        items = [(_times(at, away), value) for at, value in sorted(self.numerator.items(), key=_in_order)]
-        lead = items[0][1]
-        key = tuple((at, value / lead) for at, value in items)
-        if len(items) > 1 and key in self.below:
+        least, lead, key = _monic(self.numerator)
+        if len(key) > 1 and key in self.below:
             below = {k: p - (k == key) for k, p in self.below.items() if p - (k == key)}
             return Quotient({least: lead}, below)
         return self
@@ -239,6 +231,15 @@ class Quotient:
 
 def _in_order(item: tuple[Monomial, Fraction]) -> tuple[tuple[str, Fraction], ...]:
     return tuple((name, Fraction(power)) for name, power in item[0])
+
+
+def _monic(polynomial: AtomPolynomial) -> tuple[Monomial, Fraction, tuple[tuple[Monomial, Fraction], ...]]:
+    """A polynomial as a monomial, a number and what is left, in an order of its own and with 1 before its first term."""
+    least = _least_powers(polynomial)
+    away = tuple((name, -power) for name, power in least)
+    items = sorted(((_times(at, away), value) for at, value in polynomial.items()), key=_in_order)
+    lead = items[0][1]
+    return least, lead, tuple((at, value / lead) for at, value in items)
 
 
 def _least_powers(polynomial: AtomPolynomial) -> Monomial:
@@ -443,15 +444,12 @@ def _named_power(base: Quotient, unit: str, factor: Fraction) -> Quotient:
 
 def base_pieces(base: Quotient) -> list[tuple[str, PowerOfAtom]]:
     """What the base of a power is taken apart into: formulas and their powers. Of a power that is not whole each must be above zero."""
-    least = _least_powers(base.numerator)
-    away = tuple((name, -power) for name, power in least)
-    items = [(_times(at, away), v) for at, v in sorted(base.numerator.items(), key=_in_order)]
-    lead = items[0][1]
+    least, lead, key = _monic(base.numerator)
     pieces: list[tuple[str, PowerOfAtom]] = [*least, (str(abs(lead.numerator)), 1), (str(lead.denominator), -1)]
     pieces.append(("-1", 1 if lead < 0 else 0))
-    if len(items) > 1:
-        pieces.append((Quotient({at: v / lead for at, v in items}).text(), 1))
-    pieces += [(Quotient(dict(key)).text(), -power) for key, power in base.below.items()]
+    pieces += [
+        (Quotient(dict(part)).text(), power) for part, power in ((key, 1), *((k, -p) for k, p in base.below.items()))
+    ]
     return [(text, power) for text, power in pieces if text != "1" and power]
 
 

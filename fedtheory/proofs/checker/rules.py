@@ -93,8 +93,9 @@ def by_combine(checker: Checker, line: ProofLine, goal: Sentence, text: str, mor
         rows = [PremiseRow(row.name, row.sentence, factor, row.gap) for row, factor in zip(rows, found, strict=True)]
     rest, strict = want, False
     for row in rows:
-        factor = checker.value(read(str(row.factor)))
-        if row.sentence.sign != "==" and not checker.is_nonnegative(factor):
+        tree = read(str(row.factor))
+        factor = checker.value(tree)
+        if row.sentence.sign != "==" and not checker.is_nonnegative_product(tree):
             raise TermRefused(
                 line.name, line.rule, f"a multiplier of {row.name} that is never negative", show_briefly(factor)
             )

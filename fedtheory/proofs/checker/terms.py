@@ -378,7 +378,15 @@ class Checker:
         """Whether it was shown to be at least zero for all parameters and rounds, in the case that is looked at."""
         if self.domain.is_nonnegative(quotient):
             return True
-        return any(not fact.zero and self.domain.is_positive(quotient / fact) for fact in self.facts)
+        return any(not fact.zero and self.domain.is_nonnegative(quotient / fact) for fact in self.facts)
+
+    def is_nonnegative_product(self, tree: ast.expr) -> bool:
+        """Whether a formula was shown to be at least zero; of a product it is enough that each factor was."""
+        match tree:
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                if self.is_nonnegative_product(left) and self.is_nonnegative_product(right):
+                    return True
+        return self.is_nonnegative(self.value(tree))
 
     def is_positive(self, quotient: Quotient) -> bool:
         """Whether it was shown to be above zero."""

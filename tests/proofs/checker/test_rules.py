@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from fedtheory.proofs.checker.algebra import value_of
 from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.terms import join_lines
 
@@ -324,7 +326,21 @@ LIMITS["a power of what is above zero"] = (
     "done: claim by combine",
     {"above": "0 < X[t]"},
 )
+ORDERED = {"all": "X[t] <= Y[t]"}
+LIMITS["a multiplier of factors that are at least zero in each case"] = (
+    "(X[t] - a)**2*X[t] <= (X[t] - a)**2*Y[t]",
+    """
+    done: claim by cases X[t] - a: combine ((X[t] - a)*(X[t] - a))*all; combine ((a - X[t])*(a - X[t]))*all
+    """,
+    ORDERED,
+)
 NO_LIMITS = {
+    "a multiplier with a factor of any sign": (
+        "(X[t] - a)*X[t]**2 <= (X[t] - a)*X[t]*Y[t]",
+        "done: claim by combine ((X[t] - a)*X[t])*all",
+        ORDERED,
+        "a multiplier of all that is never negative",
+    ),
     "a power of what may be zero": (
         "0 <= X[t]**(a/2)",
         "done: claim by combine",
@@ -444,6 +460,13 @@ def test_a_rule_refuses_what_does_not_follow_and_says_why(name: str) -> None:
     with pytest.raises(TermRefused) as refusal:
         check_term(term(claim, lines, region))
     assert reason in str(refusal.value)
+
+
+def test_a_formula_over_a_multiple_of_itself_is_that_number() -> None:
+    ratio = "(1/(2*eta) - L/2 - L**2*eta)/((1 + eta)**2*(L + 1/eta)**2*c**2*(1 - theta)**2)"
+    left, right = (value_of(read(text)) for text in (f"1 - {ratio}", f"-2*({ratio} - 1)/x"))
+    assert (left / right).text() == "(1/2)*x"
+    assert (left / (right + left)).text() != "(1/2)*x"
 
 
 def test_the_best_of_all_s_is_cauchy_and_schwarz() -> None:
