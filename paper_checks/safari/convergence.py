@@ -181,6 +181,17 @@ THEOREM_4 = Theorem(
   done:    claim                                by combine (1/R)*all, (2/(R*eta_s))*bounded_below(r=R), (-2/(R*eta_s))*bottom
 """,
 )
+#: at most delta/eta_s, for eta_s <= 1/(22 L)
+OF_ORDER_4 = "L*(1 - q)*sigma_s2 + 40*q*L/(11*K)*(sigma2 + 6*K*sigma_G2) + 8*L*q/(m*K)*sigma2"
+RATE_4 = replace(
+    THEOREM_4,
+    name="Corollary 1, corrected",
+    claim=f"sum(S[r], r, 0, R-1)/R <= 2*{GAP}/(R*eta_s) + eta_s*({OF_ORDER_4}) + 4*q*sigma_G2",
+    proof=THEOREM_4.proof.replace("done:    claim ", f"four:    {THEOREM_4.claim} ")
+    + """
+  done:    claim                                by combine four
+""",
+)
 SGD = Theorem(
     name="Theorem 4 at q = 0",
     region="0 < L, 0 < eta_s <= 1/L, 0 <= sigma_s2",
@@ -317,7 +328,7 @@ RATE_5 = replace(
     name="Corollary 2, corrected",
     claim=f"D[R] <= exp(-etabar*R)*D[0] + etabar*({OF_ORDER})",
     proof=THEOREM_5.proof.replace("done:    claim ", f"five:    {THEOREM_5.claim} ")
-    + f"""
+    + """
   far:     0 <= D[r]                                                                     by derivation
   tangent: 1 - etabar <= exp(-etabar)                                                    by exponential -etabar
   falls:   (1 - etabar)**R <= exp(-etabar*R)

@@ -337,7 +337,8 @@ CLAIMS: list[Claim] = [
         ),
         readings=(
             HANDED_ON,
-            "The corrected condition is asked for in expectation only; of a run it is asked in every round.",
+            "The corrected condition is asked for in expectation only, which is less than in every round of every path.",
+            "Its G_3 and G_4 are those of the run itself, which depends on q: it cannot be used to choose q beforehand.",
         ),
         repaired="The threshold has 16 etabar/mu^2 and 1/(L mu), and eta_c <= 1/(8LK), which is etabar <= mu/(16 L).",
         replay=replay_five,
