@@ -292,15 +292,14 @@ def check_t4f(ctx: Context, *, instance: Mapping[str, Any] = ALTERNATING) -> Ite
 #: of server and client rounds, one after the other: slopes that are at least G_1 and G_2
 LEAST_SLOPES = Theorem(
     name="(54) by the least slopes",
-    region="0 < L, 0 < eta_s <= 1/(4*L), 1 <= K, 0 <= G_1, 0 <= G_2",
+    region="0 < u, 0 < v, 0 <= G_1, 0 <= G_2",
     rounds={"R_s": 1, "R_c": 1, "r": 0},
     sequences={"S": "G_1", "N": "G_2"},
-    claim=f"{of_rounds(RIGHT_OF_54, slope='R_s*G_1', G='R_c*G_2')} <= "
-    f"{of_rounds(RIGHT_OF_54, slope='sum(S[r], r, 0, R_s-1)', G='sum(N[r], r, 0, R_c-1)')}",
+    claim="u*R_s*G_1 + v*R_c*G_2 <= u*sum(S[r], r, 0, R_s-1) + v*sum(N[r], r, 0, R_c-1)",
     proof="""
       server:  R_s*G_1 <= sum(S[r], r, 0, R_s-1)     by induction R_s: base combine; step combine 1*ih
       clients: R_c*G_2 <= sum(N[r], r, 0, R_c-1)     by induction R_c: base combine; step combine 1*ih
-      done:    claim                                 by combine (1 - L*eta_s)*server, ((2 - 8*L*eta_s)/K**2)*clients
+      done:    claim                                 by combine u*server, v*clients
     """,
 )
 
@@ -475,8 +474,8 @@ CLAIMS: list[Claim] = [
         ),
         assumptions=(*ASSUMED, STEP_FOUR),
         readings=(
-            "The claim of the corrected statement is that (55) with the least slopes is at most the right side of (54); that it be at least 4 R_c "
-            "sigma_G^2 then gives (54).",
+            "u = 1 - L eta_s and v = 2/K^2 - 8 L eta_s/K^2. The left side of the corrected statement is (55) with the least slopes, and the right "
+            "side that of (54): where the former is at least 4 R_c sigma_G^2 the latter is.",
         ),
         repaired="With the least slopes for the largest.",
         replay=replay_54,
