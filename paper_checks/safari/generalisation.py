@@ -18,6 +18,7 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Lemma,
+    Picture,
     Replay,
     Theorem,
     assume,
@@ -102,6 +103,24 @@ POOLED_ERROR = Theorem(
       done:   claim                                     by combine above, related, lemma, alpha*powers
     """,
 )
+
+
+def draw_t2(ctx: Context) -> Picture:
+    """Mean worst error where Q thins out near t*, beta = 1/2, against Theorem 2's order."""
+    sizes = [25 * 2**k for k in range(8)]
+    return draw_bound(
+        "Theorem 2 where Q thins out near the target",
+        sizes,
+        [float(pooled_order(n, 0.5, 1)) for n in sizes],
+        xlabel="N = n_T + n_S",
+        ylabel="mean worst error under P",
+        about="thresholds without noise (beta_Q = 1), P uniform on [0, 1], Q with density 4 |x - 1/2|, beta = 1/2; closed form, no seeds; claimed: "
+        "the order N^(-beta)",
+        more=[("exact", [thinned_error(1.0, n) for n in sizes])],
+        logx=True,
+    )
+
+
 DOMINATES = Theorem(
     name="the first term dominates",
     region="1/2 <= a <= 1, 1 <= beta, 1 <= n",
@@ -230,6 +249,7 @@ CLAIMS: list[Claim] = [
         "eps_P(hhat*_Q) = O~((d_H/(n_T + n_S))^{1/(2 - beta_Q)} + (d_H/(n_T + n_S))^{beta/(2 - beta_Q)}) with probability 1 - delta.",
         [Step("given Lemma 1", POOLED_ERROR)],
         kind="rate",
+        picture=draw_t2,
         assumptions=["Assumptions 1 and 2; a fixed Q, N = n_T + n_S draws from it"],
         readings=[
             "a = 1/(2 - beta_Q), and A = A(N, delta) in its standard form (SAFARI-L1), (d_H/N) times a logarithm; eps_Q > 0. Lemma 1 is on an event "

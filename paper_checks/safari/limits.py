@@ -164,6 +164,7 @@ CLAIMS: list[Claim] = [
         "Appendix A.1",
         "Corollary 1 needs R_s >= X R_c and R_s = O(R/(mK)) at once, that is X <= R_s/R_c <= (c/(mK))/(1 - c/(mK)); then R_c = Omega(R).",
         BETWEEN,
+        kind="proof step",
     ),
     Claim(
         "SAFARI-Q1",

@@ -354,7 +354,14 @@ CLAIMS: list[Claim] = [
         repaired=mixture(CORRECTED_5),
         repaired_text="16 q etabar/mu^2 and (1-q)/(L mu).",
     ),
-    state("SAFARI-T5g", PAPER, "(84)-(85)", "deltabar = delta/etabar, by the geometric sum.", GEOMETRIC),
+    state(
+        "SAFARI-T5g",
+        PAPER,
+        "(84)-(85)",
+        "deltabar = delta/etabar, by the geometric sum.",
+        GEOMETRIC,
+        kind="proof step",
+    ),
     rate(
         "SAFARI-C2",
         "Corollary 2",
