@@ -25,22 +25,23 @@ from fedtheory.claims import (
     Picture,
     Reading,
     Replay,
+    Theorem,
     assume,
     assume_constant,
     disproved,
     draw_bound,
     holds,
-    proved,
     refute,
+    state,
 )
-from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.participation import Fixed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.safari import lemmas, transcribed
-from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, client_round_adds_up, drift_adds_up
+from paper_checks.safari import local_steps, transcribed
+from paper_checks.safari.convergence import RATE_4, THEOREM_4
+from paper_checks.safari.optimisation import ASSUMED, HANDED_ON, INDEPENDENT, PAPER
 from paper_checks.safari.theorems import (
     BOUND_4,
     BRACKET_4,
@@ -50,12 +51,14 @@ from paper_checks.safari.theorems import (
     SLOPES_4,
     STEP_4,
     THRESHOLD_4,
-    theorem_four_adds_up,
+    of_rounds,
     value,
 )
 from paper_checks.safari.transcribed import assume_transcribed
+from paper_checks.steps import Step, claim_steps
 from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair, round_down, round_maps
 
+CORRECTED = "with 4 q sigma_G^2"
 #: Theorem 4's instance
 FOUR = {"q": "1/2", "eta_s": "1/50", "x0": "12/5", "rounds": 2500}
 STEP_FOUR = "0 < eta_c <= 1/(4 sqrt(30) L K)"
@@ -217,24 +220,12 @@ def draw_four(i: Mapping[str, Any]) -> Picture:
     )
 
 
-def check_t4(
-    ctx: Context, *, instance: Mapping[str, Any] = FOUR, factor: int = 4, bias: Fraction = Fraction(0)
-) -> Iterator[Finding]:
-    """The printed bound on the biased pair; with 4 q sigma_G^2 it follows from the two one-step bounds."""
+def check_t4(ctx: Context, *, instance: Mapping[str, Any] = FOUR, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """The printed bound on the biased pair."""
     yield refute(
         "printed bound", replay_four, dict(instance), text="The one client that takes part pulls to its own minimiser."
     )
     yield moments_part(1, bias)
-    names = "SERVER_STEP", "DESCENT", "INNER_PRODUCT", "SPLIT", "DRIFT_STEP", "DRIFT_OF_ONE"
-    steps = all(is_derived(getattr(lemmas, name)) for name in names)
-    yield proved(
-        "with 4 q sigma_G^2",
-        steps and drift_adds_up() and client_round_adds_up() and theorem_four_adds_up(factor),
-        "SAFARI-T4a with probability 1 - q, SAFARI-T4e with probability q: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + delta + "
-        "4 q sigma_G^2, since L eta_s <= 1 and 8 L eta_s <= 2 make the other terms negative; summed over r = 0, ..., R - 1. The condition on q is "
-        "not needed",
-        role="repaired",
-    )
     yield Reading(
         "G_1 and G_2 are maxima over the rounds of a path; on the two paths without a round of one kind, of probability 2^(1-R), they are "
         "maxima over nothing. The proof sums over r = 0, ..., R - 1, where the left side is larger still on this instance. The "
@@ -244,6 +235,8 @@ def check_t4(
     yield draw_four(read(instance))
 
 
+#: of (54) and (55), of both kinds of rounds together
+RIGHT_OF_54 = "(1 - L*eta_s)*slope + (2/K**2 - 8*L*eta_s/K**2)*G"
 ALTERNATING = {"eta_s": "1/50", "x0": "12/5", "rounds": 400}
 
 
@@ -296,6 +289,32 @@ def check_t4f(ctx: Context, *, instance: Mapping[str, Any] = ALTERNATING) -> Ite
     )
 
 
+#: of server and client rounds, one after the other: slopes that are at least G_1 and G_2
+LEAST_SLOPES = Theorem(
+    name="(54) by the least slopes",
+    region="0 < u, 0 < v, 0 <= G_1, 0 <= G_2",
+    rounds={"R_s": 1, "R_c": 1, "r": 0},
+    sequences={"S": "G_1", "N": "G_2"},
+    claim="u*R_s*G_1 + v*R_c*G_2 <= u*sum(S[r], r, 0, R_s-1) + v*sum(N[r], r, 0, R_c-1)",
+    proof="""
+      server:  R_s*G_1 <= sum(S[r], r, 0, R_s-1)     by induction R_s: base combine; step combine 1*ih
+      clients: R_c*G_2 <= sum(N[r], r, 0, R_c-1)     by induction R_c: base combine; step combine 1*ih
+      done:    claim                                 by combine u*server, v*clients
+    """,
+)
+
+
+def undivided(power: int) -> Theorem:
+    """Theorem 4's condition on q, undivided, is that (55) be at least 4 q sigma_G^2; ``power``: of eta_s in it."""
+    right = of_rounds(RIGHT_OF_54, slope="(1 - q)*G_1", G="q*G_2")
+    return Theorem(
+        name="the condition on q",
+        region="0 < L, 0 < eta_s <= 1/(4*L), 1 <= K, 0 <= q <= 1, 0 <= G_1, 0 <= G_2, 0 <= sigma_G2",
+        claim=f"q*({BRACKET_4.format(power=power)}) - (1 - q)*(1 - L*eta_s)*G_1 == 4*q*sigma_G2 - ({right})",
+        proof="done: claim by combine",
+    )
+
+
 def draw_floor(rounds: int = 3000) -> Picture:
     """Exact moments for several step sizes, averaged over the rounds, and what none of them gets below."""
     r, curves = np.arange(1, rounds + 1), []
@@ -345,54 +364,107 @@ def check_floor(
     yield draw_floor()
     yield Reading(
         "For q = 0 or q -> 0, for sigma_G = 0, and for participation without bias (SAFARI-X10) the rate is not denied. SAFARI-C1a, -C1b, -R3 and "
-        "-R6 draw one conclusion from Theorem 4, and one check decides them; they inherit its condition on q."
+        "-R6 draw one conclusion from Theorem 4, and are decided together; they inherit its condition on q."
     )
 
 
 #: a fault that the method's own moments show
 BIASED = Fault("another probability in the recursion", "the method's moments", {"bias": Fraction(1, 100)})
 NOT_DOUBLED = Fault("the client's step not doubled", "a bound that tends to 0", {"ratio": 1}, holds=True)
+SLOWER = Fault("three times the server's step", "a speed-up, for equal clients", {"slowest": 3}, holds=True)
+UP_TO_BIAS = (
+    "Up to 4 q sigma_G^2: the mean over r = 0, ..., R - 1 is at most that and a term of the order 1/(R eta_s) and one of the order eta_s, which is "
+    "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = 1/sqrt(R), from R >= (22 L)^2 on."
+)
+#: what is handed on to a round of clients
+BEFORE = (Step("noise", local_steps.NOISE, "repaired"), Step("near", local_steps.NEAR, "repaired"))
 FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
 
-def denied(id: str, source: str, statement: str, order: str, besides: str = "") -> Claim:
-    """A claim that the biased pair denies for every step size, Theorem 4's assumptions met, and those ``besides``."""
+def check_speed(ctx: Context, *, slowest: int = 2, **subject: Any) -> Iterator[Finding]:
+    """Besides `check_floor`: equal clients, where Theorem 4's bias is 0, have no speed-up with eta_s = 1/sqrt(R)."""
+    yield from check_floor(ctx, **subject)
+    h = symbols("h", positive=True)
+    yield disproved(
+        "a speed-up, for equal clients",
+        is_zero(1 - (1 - slowest * h) ** 2 - 4 * h * (1 - h))
+        and compare(Fraction(1, 4) * (1 - Fraction(1, 16)) / 4, ">=", Fraction(1, 20)),
+        [
+            (
+                "F_i = F = x^2/2, no noise, eta_s = h = 1/sqrt(R), R >= 16: the server's step takes x to (1 - h) x, K steps of a client to "
+                "(1 - 2h/K)^K x, which is at least (1 - 2h) x by Bernoulli's inequality, for all K and m.",
+                "words",
+            ),
+            (
+                "So ||grad F(x_r)||^2 >= (1 - 2h)^{2r} x_0^2 on every path, and their sum over r = 1, ..., R is at least (1 - 2h)^2 (1 - "
+                "(1 - 2h)^{2R})/(4h) x_0^2.",
+                "fact 1; line 1",
+            ),
+            (
+                "With (1 - 2h)^2 >= 1/4 and (1 - 2h)^{2R} <= e^{-4 sqrt(R)} <= 1/16 the mean is at least x_0^2/(20 sqrt(R)), whatever "
+                "mK is: no constant makes it O(1/sqrt(mKR)).",
+                "fact 2; line 2",
+            ),
+        ],
+    )
+
+
+def denied(id: str, source: str, statement: str, order: str, besides: str = "", repaired: str = "") -> Claim:
+    """A claim that the biased pair denies for every step size, Theorem 4's assumptions met, and those ``besides``; ``repaired``: from Theorem 4's."""
     beyond = Fault("q = 9/10", "a bound that tends to 0", {"instance": FOUR | {"q": "9/10"}}, holds=True)
     bounded = Fault("an order that does not tend to 0", "a bound that tends to 0", {"order": "1"}, holds=True)
-    check = partial(check_floor, order=order, besides=besides)
+    speed = order == ORDER_C1B
+    check = partial(check_speed if speed else check_floor, order=order, besides=besides)
     assumed = (*ASSUMED, STEP_FOUR, FIXED, "Theorem 4's condition on q", *([besides] if besides else []))
-    return Claim(id, PAPER, "rate", source, statement, check, (BIASED, NOT_DOUBLED, beyond, bounded), assumed)
+    return claim_steps(
+        id,
+        PAPER,
+        source,
+        statement,
+        [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
+        kind="rate",
+        besides=check,
+        faults=(BIASED, NOT_DOUBLED, beyond, bounded, *([SLOWER] if speed else [])),
+        assumptions=assumed,
+        readings=(HANDED_ON,) if repaired else (),
+        repaired=repaired,
+    )
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "SAFARI-T4",
         PAPER,
-        "rate",
         "Theorem 4",
         "(1/R) sum_{r=1}^R E ||grad F(x_r)||^2 <= 2 (F(x_0) - F*)/(R eta_s) + delta, delta = L eta_s (1-q) sigma_s^2 + (80 q L^2 "
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
         "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
-        check_t4,
-        (
+        [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired")],
+        kind="rate",
+        besides=check_t4,
+        faults=(
             Fault("no client rounds", "printed bound", {"instance": FOUR | {"q": "0"}}, holds=True),
-            Fault("3 q sigma_G^2", "with 4 q sigma_G^2", {"factor": 3}),
             BIASED,
         ),
-        (*ASSUMED, INDEPENDENT, STEP_FOUR, "eta_c = 2 eta_s/K", "q at most the printed threshold"),
+        assumptions=(*ASSUMED, INDEPENDENT, STEP_FOUR, "eta_c = 2 eta_s/K", "q at most the printed threshold"),
+        readings=(
+            HANDED_ON,
+            "eta_s <= 1/(22 L) is wider than the printed condition on eta_c = 2 eta_s/K.",
+            "G_1 and G_2 of the printed condition on q are those of the run itself, which depends on q: it cannot be used to choose q beforehand.",
+        ),
         repaired="The mean over r = 0, ..., R - 1 has the bound with 4 q sigma_G^2 besides, and no condition on q.",
         replay=replay_four,
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T4f",
         PAPER,
-        "proof step",
         "(51)-(55)",
         "With G_1, G_2 the largest slopes of server and client rounds, R_s (1 - L eta_s) G_1 + R_c (2/K^2 - 8 L eta_s/K^2) G_2 >= 4 R_c "
         "sigma_G^2 gives (54), "
         "the same with sums of the slopes.",
-        check_t4f,
-        (
+        [Step("with the least slopes", LEAST_SLOPES, "repaired")],
+        besides=check_t4f,
+        faults=(
             Fault(
                 "two rounds, where (54) holds",
                 "the condition on (55) gives (54)",
@@ -400,16 +472,38 @@ CLAIMS: list[Claim] = [
                 holds=True,
             ),
         ),
-        (*ASSUMED, STEP_FOUR),
+        assumptions=(*ASSUMED, STEP_FOUR),
+        readings=(
+            "u = 1 - L eta_s and v = 2/K^2 - 8 L eta_s/K^2. The left side of the corrected statement is (55) with the least slopes, and the right "
+            "side that of (54): where the former is at least 4 R_c sigma_G^2 the latter is.",
+        ),
+        repaired="With the least slopes for the largest.",
         replay=replay_54,
+    ),
+    state(
+        "SAFARI-T4g",
+        PAPER,
+        "Theorem 4, last line of its proof, and A.1",
+        "The condition on q, with 2 L eta_s^2/K^2 in its bracket, is that (55) be at least 4 R_c sigma_G^2 for R_c = qR, R_s = (1-q)R.",
+        undivided(2),
+        kind="proof step",
+        repaired=undivided(1),
+        repaired_text="With 2 L eta_s/K^2 in the bracket, and undivided: to solve for q the bracket has to be positive.",
     ),
     denied(
         "SAFARI-R3",
         "Remark 3",
         "With a suitable q > 0 SAFARI reaches a stationary point although participation is incomplete.",
         ORDER_C1A,
+        repaired=UP_TO_BIAS,
     ),
-    denied("SAFARI-C1a", "Corollary 1, first part", f"With eta_s = 1/sqrt(R), {FALLS} = O(1/sqrt(R)).", ORDER_C1A),
+    denied(
+        "SAFARI-C1a",
+        "Corollary 1, first part",
+        f"With eta_s = 1/sqrt(R), {FALLS} = O(1/sqrt(R)).",
+        ORDER_C1A,
+        repaired=UP_TO_BIAS,
+    ),
     denied(
         "SAFARI-C1b",
         "Corollary 1, second part",

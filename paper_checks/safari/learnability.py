@@ -242,17 +242,32 @@ def check_t1e(ctx: Context, *, samples: int = 180, counts: Sequence[int] = (1, 1
     )
 
 
-def check_t1f(ctx: Context, *, honest: Fraction = Fraction(1, 2)) -> Iterator[Finding]:
-    """Byzantine clients who label by the other target: the reports have one law under both targets."""
-    laws = [{f: honest, g: 1 - honest} for f, g in (("f_1", "f_2"), ("f_2", "f_1"))]
+def check_t1f(ctx: Context, *, seen: Fraction = Fraction(0)) -> Iterator[Finding]:
+    """Byzantine clients that report copies of x_1 are as good as absent, and any number of them is enough."""
+    missed, expected = worse_target(seen)
     yield proved(
-        "as many Byzantine clients as honest ones",
-        all(compare(laws[0][f], "==", laws[1][f]) for f in ("f_1", "f_2")),
-        "who does not know which clients are honest sees the same law of reports under f_1 and f_2, and errs on x_2 under one of them with "
-        "probability 1/2",
-        scope="as many Byzantine clients as honest ones",
+        "any number of Byzantine clients",
+        agree(missed, expected) and compare(1, ">", Fraction(1, 8)) and compare(Fraction(1, 2), ">", Fraction(1, 20)),
+        [
+            (
+                "Of M clients the last M - m >= 1 are Byzantine; the first m have P_i = delta_{x_1}, the others delta_{x_2}.",
+                "words",
+            ),
+            (
+                "The Byzantine ones report (x_1, f(x_1)), so that every report is the same under both targets, whatever n is.",
+                "words",
+            ),
+            (
+                "One of two targets is then missed on x_2 with probability at least 1/2, and the risk under P is 1 - omega or more.",
+                "fact 1; line 2",
+            ),
+            ("That is above (1 - omega)/8, with a probability above 1/20.", "fact 2; fact 3; line 3"),
+        ],
     )
-    yield Reading("The paper gives no statement with numbers; fewer Byzantine clients are not judged.")
+    yield Reading(
+        "The paper gives no statement with numbers. Read as Theorem 1 with omega = m/M the share of honest clients, and P the law of all clients' "
+        "data, those of Byzantine clients among them."
+    )
 
 
 LABELINGS = tuple(product((0, 1), repeat=2))
@@ -497,7 +512,12 @@ CLAIMS: list[Claim] = [
         "after Theorem 1",
         "The same limit holds for full participation with Byzantine clients.",
         check_t1f,
-        (Fault("two thirds honest", "as many Byzantine clients as honest ones", {"honest": Fraction(2, 3)}),),
+        (
+            Fault(
+                "a hundredth of the hidden mass reported", "any number of Byzantine clients", {"seen": Fraction(1, 100)}
+            ),
+        ),
+        (NON_TRIVIAL,),
     ),
     Claim(
         "SAFARI-X1'",

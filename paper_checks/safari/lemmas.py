@@ -63,59 +63,6 @@ def inner_product_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
 INNER_PRODUCT = Lemma("inner product", "(31)-(36)", f"{STEPS}, 0 <= G2", inner_product_step, {"c": 1, "d": 1})
 
 
-def drift_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """One local step of the drift, K >= 2: E ||y+ - x||^2 <= (1 + 1/(K-1)) ||y - x||^2 + eta^2 sigma^2 + 6 K eta^2 (sigma_G^2 + ||g||^2)."""
-    f = w.function(p.L, -p.L, name="F_i")
-    y, g, drawn = w.vector("y"), w.vector("g"), w.vector("xi", True)
-    x, xi = g * 0, drawn - bar(drawn)
-    w.assume("noise", norm2(xi) - p.s2)
-    gx, _ = w.at(f, x, "F_i")
-    gy, _ = w.at(f, y, "F_i(y)")
-    w.assume("dissimilarity", norm2(gx - g) - p.G2)
-    allowed = norm2(y - x) * (1 + 1 / (p.K - 1)) + norm2(g) * (c.c * 6 * p.K * p.eta**2) + 6 * p.K * p.eta**2 * p.G2
-    return norm2(y - x - (xi + gy) * p.eta) - allowed - p.eta**2 * p.s2
-
-
-DRIFT_STEP = Lemma(
-    "one step", "(40)-(41)", "0 < L, 2 <= K, 0 < eta <= 1/(8*L*K), 0 <= G2, 0 <= s2", drift_step, {"c": 1}
-)
-
-
-def drift_of_one(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """K = 1: E ||y+ - x||^2 <= eta^2 (sigma^2 + 2 sigma_G^2 + 2 c ||g||^2)."""
-    f = w.function(p.L, -p.L, name="F_i")
-    g, drawn = w.vector("g"), w.vector("xi", True)
-    x, xi = g * 0, drawn - bar(drawn)
-    w.assume("noise", norm2(xi) - p.s2)
-    gx, _ = w.at(f, x, "F_i")
-    w.assume("dissimilarity", norm2(gx - g) - p.G2)
-    return norm2((xi + gx) * p.eta) - norm2(g) * (2 * c.c * p.eta**2) - p.eta**2 * (p.s2 + 2 * p.G2)
-
-
-DRIFT_OF_ONE = Lemma("K = 1", "(40)-(41)", "0 < L, 0 < eta, 0 <= G2, 0 <= s2", drift_of_one, {"c": 1})
-
-
-def split_moment(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||G + noise||^2 <= c ||G||^2 + 2 ||noise||^2, whatever they have to do with each other."""
-    a, b = w.vector("G"), w.vector("noise")
-    return norm2(a + b) - norm2(a) * c.c - norm2(b) * 2
-
-
-SPLIT = Lemma("split", "(42)-(44)", "", split_moment, {"c": 2})
-
-
-def descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """F(x - eta Delta) <= F(x) - eta <g, Delta> + (c L eta^2/2) ||Delta||^2 for every Delta, drawn or not."""
-    f = w.function(p.L, -p.L, name="F")
-    g, step = w.vector("g"), w.vector("Delta")
-    _, v = w.at(f, g * 0, "F", g=g)
-    _, vn = w.at(f, step * -p.eta, "F+")
-    return vn - v + dot(g, step) * p.eta - norm2(step) * (c.c * p.L * p.eta**2 / 2)
-
-
-DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", descent, {"c": 1})
-
-
 # ---- strongly convex ------------------------------------------------------------------------------------------------
 
 
@@ -161,18 +108,6 @@ def moment_of_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
 
 
 MOMENT = Lemma("second moment", "(67)-(70)", f"{STEPS}, 0 <= G2", moment_of_gradients, {"c": 4})
-
-
-def cocoercive(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """For convex F_i: <f, d> >= ||f||^2/(c L) with f = grad F_i(x) - grad F_i(z), d = x - z."""
-    F = w.function(p.L, 0)
-    d = w.vector("x - z")
-    gx, _ = w.at(F, d, "F_i(x)")
-    gz, _ = w.at(F, d * 0, "F_i(z)")
-    return norm2(gx - gz) / p.L - dot(gx - gz, d) * c.c
-
-
-COCOERCIVE = Lemma("cocoercive", "(60)-(61)", "0 < L", cocoercive, {"c": 1})
 
 
 # ---- what the limits of small steps obey ------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import Safari
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Reading, at_most, holds, proved
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Reading, Theorem, at_most, holds, proved, state
 from fedtheory.core.participation import Fixed
 from fedtheory.core.problem import Pooled, constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.mean_round import mean_fixed_point
 from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.formulas import formula
 from paper_checks.safari.biased import BIASED, moments_part, played
 from paper_checks.safari.optimisation import DERIVED, PAPER
 from paper_checks.safari.theorems import largest_ratio
@@ -139,26 +140,31 @@ def check_q1(ctx: Context, *, ratio: int = 1, bias: Fraction = Fraction(0)) -> I
     yield moments_part(1, bias)
 
 
-def check_c1c(ctx: Context, *, shift: int = 1) -> Iterator[Finding]:
-    """R_s >= X R_c, R_s <= c R/(mK) and R = R_s + R_c give X <= (c/(mK))/(1 - c/(mK))."""
-    R, share = symbols("R share", positive=True)
-    server = share * R
-    yield proved(
-        "X <= share/(1 - share)",
-        is_zero(server / (R - server) - largest_ratio(share, shift)),
-        "with share = c/(mK): R_s/R_c grows with R_s, which is at most share R; so X <= R_s/R_c <= share/(1 - share), and R_c >= (1 - share) R",
-    )
+BETWEEN = Theorem(
+    name="A.1",
+    region="0 < m, 0 < K, 0 < c < m*K, 0 <= X, 0 < R_c, 0 <= R_s",
+    given={"bias": "X*R_c <= R_s", "noise": "R_s <= c*(R_s + R_c)/(m*K)"},
+    claim=(
+        "X <= R_s/R_c",
+        f"R_s/R_c <= {formula(largest_ratio, share='c/(m*K)')}",
+        "(1 - c/(m*K))*(R_s + R_c) <= R_c",
+    ),
+    proof="""
+      least: claim 1     by combine (1/R_c)*bias
+      most:  claim 2     by combine (m*K/(R_c*(m*K - c)))*noise
+      many:  claim 3     by combine noise
+    """,
+)
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    state(
         "SAFARI-C1c",
         PAPER,
-        "proof step",
         "Appendix A.1",
         "Corollary 1 needs R_s >= X R_c and R_s = O(R/(mK)) at once, that is X <= R_s/R_c <= (c/(mK))/(1 - c/(mK)); then R_c = Omega(R).",
-        check_c1c,
-        (Fault("2 - share", "X <= share/(1 - share)", {"shift": 2}),),
+        BETWEEN,
+        kind="proof step",
     ),
     Claim(
         "SAFARI-Q1",

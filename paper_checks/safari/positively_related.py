@@ -15,17 +15,16 @@ from fedtheory.claims import (
     Picture,
     Reading,
     Replay,
+    Theorem,
     assume,
     decided,
     draw_bound,
     norm2,
-    proved,
     refute,
 )
-from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_zero, symbols
+from paper_checks.formulas import formula
 from paper_checks.safari.optimisation import DERIVED, PAPER
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.learning import FiniteClass
@@ -73,23 +72,23 @@ def replay_a2a(instance: Mapping[str, Any]) -> Replay:
     return Replay(f"|eps_P - eps_Q| at t = {t} against alpha eps_Q", *numeric, *exact, "fractions", met)
 
 
-def check_a2a(
-    ctx: Context, *, instance: Mapping[str, Any] = OUTSIDE, high: Fraction = Fraction(1, 2)
-) -> Iterator[Finding]:
-    """For any threshold, and for those between a' and b'."""
+#: u = |t - t*|, wide = b - a, narrow = b' - a'
+INSIDE = Theorem(
+    name="thresholds in [a', b']",
+    region="0 < narrow, narrow <= wide, 0 <= u <= narrow",
+    where={"eps_P": "u/wide", "eps_Q": "u/narrow"},
+    claim=("0 <= eps_Q - eps_P", f"eps_Q - eps_P == ({formula(alpha_of_example, narrow='narrow', wide='wide')})*eps_Q"),
+    proof="""
+      less: claim 1     by combine
+      same: claim 2     by combine
+    """,
+)
+
+
+def check_a2a(ctx: Context, *, instance: Mapping[str, Any] = OUTSIDE) -> Iterator[Finding]:
+    """A threshold beyond b'."""
     yield refute(
         "any threshold", replay_a2a, dict(instance), text="A threshold beyond b' errs under P where Q has no mass."
-    )
-    b, star = Fraction(1, 2), Fraction(2, 5)
-    alpha = relatedness(uniform(Fraction(0), Fraction(1)), uniform(Fraction(0), b), star, Fraction(0), high)
-    u, wide, narrow = symbols("u wide narrow", positive=True)
-    yield proved(
-        "thresholds in [a', b']",
-        compare(alpha, "==", alpha_of_example(b, 1))
-        and is_zero(u / narrow - u / wide - alpha_of_example(narrow, wide) * u / narrow),
-        "with u = |t - t*|, wide = b - a and narrow = b' - a' <= wide: eps_P = u/wide and eps_Q = u/narrow for t, t* in [a', b'], and their "
-        "difference is (1 - narrow/wide) eps_Q; for [0, 1/2] in [0, 1] no less alpha serves",
-        role="repaired",
     )
     yield draw_example()
     yield Reading(
@@ -137,16 +136,32 @@ def linear_in_the_mixture(sign: int) -> Any:
     return build
 
 
-def error_under_the_target(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """eps_P <= c eps_Q/l for q = l p + (1 - l) d: where eps_Q = 0, eps_P is."""
-    at_p, at_d = norm2(w.vector("root of eps_P")), norm2(w.vector("root of eps_D"))
-    return at_p - (at_p * p.l + at_d * (1 - p.l)) * (c.c / p.l)
-
-
 WEIGHT = "0 < l < 1"
 ABOVE = Lemma("eps_P above eps_Q", "mixture", WEIGHT, linear_in_the_mixture(1), {"c": 1})
 BELOW = Lemma("eps_P below eps_Q", "mixture", WEIGHT, linear_in_the_mixture(-1), {"c": 1})
-UNDER_THE_TARGET = Lemma("eps_P by eps_Q", "mixture", WEIGHT, error_under_the_target, {"c": 1})
+#: risks of a rule and of the right one, which is the best under P and under D; Q = l P + (1 - l) D
+OF_RULES: dict[str, Any] = {
+    "region": "0 < l < 1, 0 <= P_star, P_star <= P, 0 <= D_star, D_star <= D",
+    "where": {"eps_P": "P - P_star", "eps_Q": "l*P + (1 - l)*D - (l*P_star + (1 - l)*D_star)"},
+}
+RELATED = Theorem(
+    **OF_RULES | {"region": f"{OF_RULES['region']}, 1 <= alpha"},
+    name="where the right rule is in H",
+    given={"large": "(1 - l)/l <= alpha"},
+    claim=("eps_P - eps_Q <= alpha*eps_Q", "eps_Q - eps_P <= alpha*eps_Q"),
+    proof="""
+      size: 0 <= eps_Q     by combine
+      more: claim 1        by combine eps_Q*large
+      less: claim 2        by combine (alpha - 1)*size
+    """,
+)
+NO_EXCESS = Theorem(
+    **OF_RULES,
+    name="with the right rule in H",
+    given={"best": "eps_Q <= 0"},
+    claim="eps_P <= 0",
+    proof="done: claim by combine (1/l)*best",
+)
 EXAMPLES = {("9/10", "1/2"): 1, ("9/10", "1/10"): 9, ("9/10", "1/100"): 99, ("1/2", "1/10"): Fraction(27, 47)}
 
 
@@ -199,22 +214,12 @@ def draw_misspecified() -> Picture:
     )
 
 
-def check_mild(ctx: Context, *, instance: Mapping[str, Any] = MISSPECIFIED, times: str = "1") -> Iterator[Finding]:
-    """A class without the right rule: no alpha for any beta > 0; with it beta = 1 serves."""
+def check_mild(ctx: Context, *, instance: Mapping[str, Any] = MISSPECIFIED) -> Iterator[Finding]:
+    """A class without the right rule: no alpha for any beta > 0."""
     yield refute(
         "some alpha and beta > 0 exist", replay_misspecified, dict(instance), text="Labels 1, 0, 1 are no threshold."
     )
-    yield proved(
-        "where the right rule is in H",
-        is_derived(ABOVE.with_constants(c=times)) and is_derived(BELOW),
-        "it is the best rule under every law, so that excess errors are linear in the law (SAFARI-X5): beta = 1, alpha = max(1, lambda_1/lambda_2)",
-        role="repaired",
-    )
     yield draw_misspecified()
-    yield Reading(
-        "The paper lets beta tend to 0. beta = 0 with alpha = 1 is always possible, and makes Theorem 2 say nothing; what is denied is beta > 0, "
-        "for a class without the right rule."
-    )
 
 
 def check_x7(ctx: Context, *, weight: str = "3/5") -> Iterator[Finding]:
@@ -238,37 +243,43 @@ def check_x7(ctx: Context, *, weight: str = "3/5") -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "SAFARI-A2a",
         PAPER,
-        "bound",
         "example after Assumption 2",
         "For P = U[a, b], Q = U[a', b'] inside and t* in [a', b'], every threshold satisfies Assumption 2 with beta = 1, alpha = 1 - (b' - "
         "a')/(b - a).",
-        check_a2a,
-        (
-            Fault("t = b'", "any threshold", {"instance": OUTSIDE | {"t": "1/2"}}, holds=True),
-            Fault("thresholds up to 3/4, past b' = 1/2", "thresholds in [a', b']", {"high": Fraction(3, 4)}),
-        ),
+        [Step("thresholds in [a', b']", INSIDE, "repaired")],
+        kind="bound",
+        besides=check_a2a,
+        faults=(Fault("t = b'", "any threshold", {"instance": OUTSIDE | {"t": "1/2"}}, holds=True),),
+        readings=[
+            "u = |t - t*|, wide = b - a, narrow = b' - a'; eps_Q is never below eps_P, and their difference is alpha eps_Q."
+        ],
         repaired="For every threshold in [a', b'].",
         replay=replay_a2a,
     ),
-    Claim(
+    claim_steps(
         "SAFARI-A2b",
         PAPER,
-        "bound",
         "after Assumption 2",
         "Assumption 2 is mild: it holds for some alpha and some beta > 0, small enough if need be.",
-        check_mild,
-        (
+        [Step("where the right rule is in H", RELATED, "repaired")],
+        kind="bound",
+        besides=check_mild,
+        faults=(
             Fault(
                 "D where the right rule does not change",
                 "some alpha and beta > 0 exist",
                 {"instance": {"d": TARGET, "weight": "3/5"}},
                 holds=True,
             ),
-            Fault("one per cent less alpha", "where the right rule is in H", {"times": "99/100"}),
         ),
+        readings=[
+            "P, D, P_star and D_star are risks of a rule and of the right one under both laws, l = lambda_2.",
+            "The paper lets beta tend to 0. beta = 0 with alpha = 1 is always possible, and makes Theorem 2 say nothing; what is denied is beta > 0, "
+            "for a class without the right rule.",
+        ],
         repaired="Where the right rule is in H, labels given x have one law and lambda_2 > 0 it holds with beta = 1, alpha = max(1, "
         "lambda_1/lambda_2).",
         replay=replay_misspecified,

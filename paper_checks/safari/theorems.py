@@ -8,11 +8,12 @@ cases are made by putting values in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from fedtheory.proofs.regions.expressions import Expression
-from fedtheory.proofs.symbolic import is_zero, symbols
+from fedtheory.proofs.symbolic import symbols
 
 # ---- Theorem 4 ------------------------------------------------------------------------------------------------------
 
@@ -81,6 +82,11 @@ STEP_5 = "0 < eta_s <= 2/(L + mu)"
 ETABAR = ("eta_c*K*mu/2", "2*eta_s*L*mu/(L + mu)")
 
 
+def of_rounds(text: str, **quantities: str) -> str:
+    """A formula with quantities of rounds in the place of its symbols."""
+    return re.sub(rf"\b({'|'.join(quantities)})\b", lambda found: quantities[found[0]], text)
+
+
 def in_symbols(text: str, **values: Any) -> Any:
     """A formula in SymPy, in positive symbols, with values or other formulas in the place of some of them."""
     expression = Expression.parse(text).substitute(values)
@@ -99,30 +105,3 @@ BY_ETABAR = {"eta_c": "2*etabar/(mu*K)", "eta_s": "etabar*(L + mu)/(2*L*mu)"}
 def largest_ratio(share: Any, shift: Any = 1) -> Any:
     """R_s/R_c where R_s is this share of all rounds, from Appendix A.1."""
     return share / (shift - share)
-
-
-def theorem_four_adds_up(times: int = 4) -> bool:
-    """(50) with probability q and (28) with 1 - q: what the bound sums up, ``times`` q sigma_G^2, and `SLOPES_4`."""
-    mixed = in_symbols(f"q*({CLIENT_4}) + (1 - q)*({SERVER_4})")
-    return is_zero(mixed - in_symbols(f"{MIXED_4} + ({times} - 4)*q*sigma_G2"))
-
-
-def theorem_five_adds_up(times: str = CORRECTED_5["times"], share: str = CORRECTED_5["share"]) -> bool:
-    """(77) with probability q and (58) with 1 - q: (1 - etabar) dist + etabar (excess in the condition on q + deltabar)."""
-    stated = MIXED_BY_ETABAR.format(times=times, share=share)
-    return is_zero(in_symbols(MIXED_5, **BY_ETABAR) - in_symbols(stated, **BY_ETABAR))
-
-
-def deltabar_is_of_order(power: int = 1) -> bool:
-    """Deltabar is etabar^power times a polynomial in etabar whose coefficients are not negative."""
-    constant = (
-        "16*q*sigma_G2/mu**2 + 4*q*sigma2/(mu**2*m*K) + (1 - q)*(L + mu)**2/(4*L**2*mu**2)*sigma_s2 "
-        "+ 80*q*L/(mu**3*K)*etabar*(1 + 2*etabar*L/mu)*(sigma2 + 6*K*sigma_G2)"
-    )
-    return is_zero(in_symbols(f"{DELTABAR} - etabar**{power}*({constant})", **BY_ETABAR))
-
-
-def deltabar_is_delta_over_etabar(times: int = 1) -> bool:
-    """What (77) and (58) have besides distance, G_3 and G_4, mixed, is etabar deltabar."""
-    mixed = in_symbols(MIXED_5, dist=0, G_3=0, G_4=0, **BY_ETABAR)
-    return is_zero(mixed - in_symbols(f"{times}*etabar*({DELTABAR})", **BY_ETABAR))

@@ -273,7 +273,7 @@ UNTIED = {
         "SAFARI-R6, rhs, Remark 6, strongly convex",
         "SAFARI-L2",
     ),
-    "the check fits the two exponents, each of which is tied in SAFARI-T2b and SAFARI-T2c": ("SAFARI-T2, rhs",),
+    "the claim has 1/(2 - beta_Q) by a letter; both orders are tied in SAFARI-T2b and SAFARI-T2c": ("SAFARI-T2, rhs",),
     "printed K + 1 in one place; the proofs sum over K steps, and so does the method": (
         "SAFARI-T4, constant local_steps",
     ),

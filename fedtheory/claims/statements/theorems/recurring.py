@@ -101,7 +101,6 @@ class _Match:
     what: str
     rows: dict[str, _Rows] = field(default_factory=lambda: {"mean": _Rows(), "deviation": _Rows()})
     values: dict[int, Form] = field(default_factory=dict)
-    asked: int = 0
 
     def all_fields(self, pattern: Mapping[str, Any], reached: Mapping[str, Any]) -> None:
         """Vectors first, then gradients at points that are known, one after the other, then numbers."""
@@ -160,8 +159,7 @@ class _Match:
         there = [other for other in own.evaluations if is_zero_vector(other.x - x)]
         same = next((other for other in there if g is None or is_zero_vector(other.g - g)), None)
         if same is None and g is None and f.L is not None:
-            self.asked += 1
-            self.reached.at(own, x, f"asked again {self.asked}")
+            self.reached.at(own, x, f"asked again {len(self.reached.mean)}")
             same = own.evaluations[-1]
         if same is None:
             kind = "gradient" if f.L is not None else "subgradient"

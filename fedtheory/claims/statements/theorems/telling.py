@@ -354,15 +354,15 @@ class _Played:
         assumed: list[tuple[str, WordLine]] = [
             (n, (self.writer.at_most_zero(form),)) for n, form in self.world.hypotheses
         ]
-        equations = dict(self._equations())
+        equations = list(self._equations())  # of a round with draws one for each outcome
         stated = list_stated(self.teller.theorem)
         asked = frozenset[str]().union(*(names_of_quantity(self.teller.theorem.quantities[name]) for name in stated))
         asked |= {name for fields in map(self._fields_of, self.world.rounds) for name in fields or ()}
         needed = {(name, k) for name in asked for k in range(len(self.states))}
         needed |= {place for line in [*gradients, *(line for _, line in assumed)] for place in self._spoken(line)}
-        while more := {p for at in needed & equations.keys() for p in self._spoken(equations[at])} - needed:
+        while more := {p for at, line in equations if at in needed for p in self._spoken(line)} - needed:
             needed |= more
-        yield from (("", line) for at, line in equations.items() if at in needed)
+        yield from (("", line) for at, line in equations if at in needed)
         yield from (("", line) for line in gradients)
         yield from assumed
 

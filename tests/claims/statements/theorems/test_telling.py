@@ -100,6 +100,32 @@ def test_what_is_assumed_for_lines_about_more_rounds_is_told_too() -> None:
     assert "assumed, fast 0: 100 ||x^{t+1} - x*||^2 <= ||x^t - x*||^2" in describe_theorem(two)
 
 
+def flips(world: Any, p: Any, last: int) -> list[Any]:
+    """x becomes x/2, or its gradient step, by a coin; both are evaluated again at the state after."""
+    f, x = world.function(p.L, 0), world.vector("x")
+    g, _ = world.at(f, x, "f at x")
+    after = [(p.q, SimpleNamespace(x=x / 2)), (1 - p.q, SimpleNamespace(x=x - g / p.L))]
+    return [SimpleNamespace(x=x), after][: last + 1]
+
+
+def test_every_outcome_of_a_draw_is_told_and_proved_about() -> None:
+    theorem = Theorem(
+        "0 < L, 0 <= q <= 1",
+        "V[t+1] - V[t] <= (1 + L)*S[t]",
+        "size: 0 <= S[t] by derivation",
+        PlayedStates(flips),
+        {"V": "f(x)", "S": "norm2(x)"},
+        {"t": 0},
+    )
+    told = "\n".join(told_of(theorem))
+    assert "with probability q: x^{t+1} = 1/2 x^t" in told
+    assert (
+        "with probability 1 - q: x^{t+1} = x^t - 1/L g^t" in told
+        or "with probability 1 - q: x^{t+1} = x^t - 1/L grad f(x^t)" in told
+    )
+    theorem.states.first_round(theorem.parameters)  # type: ignore[union-attr]
+
+
 def test_numbers_of_a_sequence_have_their_range() -> None:
     over = Theorem("0 < y", "5*y <= y*s[n]", sequences={"s": "5"}, rounds={"n": 0})
     assert "; s[n] >= 5;" in describe_theorem(over)

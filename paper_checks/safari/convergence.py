@@ -1,0 +1,338 @@
+"""SAFARI's Theorems 4 and 5, corrected, for every number of rounds, and what they rest on: bounds of a round of clients and of their local steps.
+
+A round is played in law. Every vector is one of each outcome of all that is drawn (coins, who takes part, noise) and, in a client round, of each pair
+(i, k) of a client that takes part and a local step, so that ``mean`` is the expectation, and over pairs the average; F, and F_i, are the functions of
+the outcome and of its pair. x = x_r, y = x_{r,k}^i, G = (1/m) sum_i sum_k grad F_i(x_{r,k}^i), G + z = Delta_r, g + xi the server's gradient. What is
+known of them is given by name: G is K times the mean over pairs, given what these have in common, as x, g and G; noise has the mean 0. How far y is
+from x on the average, and how large noise adds up to be, is what theorems about local steps say (`paper_checks.safari.local_steps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import PlayedStates, Theorem
+from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.safari.theorems import (
+    BOUND_4,
+    BOUND_5,
+    BY_ETABAR,
+    BY_SERVER_STEP,
+    CLIENT_4,
+    CLIENT_DISTANCE,
+    CORRECTED_5,
+    DELTA,
+    DELTABAR,
+    ETABAR,
+    EXCESS_5,
+    NOISE_5,
+    SERVER_4,
+    SERVER_DISTANCE,
+    in_symbols,
+    of_rounds,
+)
+
+Steps = Callable[[Parameters], tuple[Any, Any]]  #: eta_c and eta_s
+
+
+def at_zero(text: str) -> str:
+    """A formula at q = 0, without what is then multiplied by 0."""
+    return str(in_symbols(text, q=0))
+
+
+# ---- a round ----------------------------------------------------------------------------------------------------------
+
+
+def any_state(w: World, p: Parameters, steps: Steps, convex: bool) -> SimpleNamespace:
+    """x with what a round of clients and one of the server make of it; for strongly convex functions also what is known at x* = 0."""
+    eta_c, eta_s = steps(p)
+    F, F_i = (w.function(p.L, p.mu if convex else -p.L, client=True, name=name) for name in ("F", "F_i"))
+    x, y, G, z, xi = (w.vector(name, True) for name in ("x", "y", "G", "z", "xi"))
+    g, _ = w.at(F, x, "F at x")
+    g_i, here = w.at(F_i, x, "F_i at x")
+    g_y, _ = w.at(F_i, y, "F_i at y")
+    x_clients, x_server = x - (G + z) * eta_c, x - (g + xi) * eta_s
+    state = SimpleNamespace(x=x, g=g, g_i=g_i, y=y, g_y=g_y, G=G, z=z, xi=xi, x_clients=x_clients, x_server=x_server)
+    if convex:
+        w.at(F, x * 0, "F at the minimiser", g=x * 0)
+        _, least = w.at(F_i, x * 0, "F_i at the minimiser")
+        state.G_4 = here - least
+    else:
+        state.least = w.value("F*")
+    return state
+
+
+def rounds_of(steps: Steps, convex: bool, who: str) -> PlayedStates:
+    """Rounds of "clients", of the "server", or of either by a "coin" that is for clients with probability q."""
+
+    def play(w: World, p: Parameters, last: int) -> list[Any]:
+        state = any_state(w, p, steps, convex)
+        kept = {} if convex else {"least": state.least}
+        clients, server = (SimpleNamespace(x=x, **kept) for x in (state.x_clients, state.x_server))
+        after = {"clients": clients, "server": server}
+        return [state, after[who] if who in after else [(1 - p.q, server), (p.q, clients)]][: last + 1]
+
+    return PlayedStates(play)
+
+
+#: what is known of a round of clients, of all that is drawn in it; and of one of the server
+CLIENTS = {
+    "dissimilarity": "X[r] <= sigma_G2",
+    "near": "Y[r] <= eta_c**2*(K**2*M[r] + K*sigma2)",
+    "pairs_own": "N[r] == K*J[r]",
+}
+SERVER = {"server_noise": "U[r] <= sigma_s2", "server_centred": "Z[r] == 0"}
+SIZES = {
+    "S": "mean(norm2(g))",
+    "X": "mean(norm2(g_i - g))",
+    "Y": "mean(norm2(y - x))",
+    "M": "mean(norm2(g_y))",
+    "N": "mean(norm2(G))",
+    "J": "mean(dot(G, g_y))",
+}
+OF_SERVER = {"U": "mean(norm2(xi))", "Z": "mean(dot(g, xi))"}
+PAIRS = """
+  slopes:  M[r] <= 2*L**2*Y[r] + 4*X[r] + 4*S[r]        by derivation
+  size:    0 <= S[r]                                    by derivation
+"""
+
+# ---- Theorem 4 --------------------------------------------------------------------------------------------------------
+
+#: L eta_c K <= 1/11, which holds where eta_c <= 1/(4 sqrt(30) L K)
+CLIENTS_4_REGION = "0 < L, 0 < eta_s <= 1/(22*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2"
+REGION_4 = f"{CLIENTS_4_REGION}, 0 <= sigma_s2, 0 <= q <= 1"
+VALUES = {"V": "mean(F(x))"}
+CLIENTS_4_QUANTITIES = {
+    **SIZES,
+    **VALUES,
+    "A": "mean(F(x_clients))",
+    "C": "mean(dot(G, g))",
+    "I": "mean(dot(g_y, g))",
+    "H": "mean(dot(z, g))",
+    "E": "mean(norm2(z))",
+    "P": "mean(norm2(G + z))",
+}
+CLIENTS_4_GIVEN = {**CLIENTS, "pairs_slope": "C[r] == K*I[r]", "centred": "H[r] == 0", "noise": "E[r] <= K*sigma2/m"}
+
+
+def steps_4(p: Parameters) -> tuple[Any, Any]:
+    """eta_c = 2 eta_s/K."""
+    return 2 * p.eta_s / p.K, p.eta_s
+
+
+CLIENTS_4 = f"""{PAIRS}
+  inner:   -2*I[r] <= 2*X[r] + 2*L**2*Y[r] - S[r] - M[r]                                 by derivation
+  jensen:  2*K*J[r] <= N[r] + K**2*M[r]                                                  by derivation
+  young:   P[r] <= 2*N[r] + 2*E[r]                                                       by derivation
+  descent: A[r] <= V[r] - eta_c*C[r] - eta_c*H[r] + L*eta_c**2/2*P[r]                    by derivation
+  clients: S[r] <= {of_rounds(CLIENT_4, change="(V[r] - A[r])", G="N[r]")}
+             by combine descent, slopes, inner, jensen, young, size, {", ".join(CLIENTS_4_GIVEN)}
+"""
+CLIENT_ROUND_4 = Theorem(
+    name="(45)-(50)",
+    region=CLIENTS_4_REGION,
+    states=rounds_of(steps_4, convex=False, who="clients"),
+    rounds={"r": 0},
+    where=BY_SERVER_STEP,
+    quantities=CLIENTS_4_QUANTITIES,
+    given=CLIENTS_4_GIVEN,
+    claim=f"S[r] <= {of_rounds(CLIENT_4, change='(V[r] - V[r+1])', G='N[r]')}",
+    proof=CLIENTS_4
+    + """
+  after:   V[r+1] == A[r]       by identity
+  done:    claim                by combine clients, (2/eta_s)*after
+""",
+)
+SERVER_4_STEPS = f"""
+  server_descent: B[r] <= V[r] - eta_s*S[r] - eta_s*Z[r] + L*eta_s**2/2*W[r]             by derivation
+  server_moment:  W[r] == S[r] + 2*Z[r] + U[r]                                           by identity
+  server:  S[r] <= {of_rounds(SERVER_4, change="(V[r] - B[r])", slope="S[r]")}
+             by combine server_descent, server_moment, {", ".join(SERVER)}
+"""
+SERVER_4_QUANTITIES = {**VALUES, **OF_SERVER, "B": "mean(F(x_server))", "W": "mean(norm2(g + xi))", "low": "least"}
+DESCENDS = """
+  same:    low[r+1] == low[r]                                                            by identity
+  bottom:  low[R] == low[0]                     by induction R: base combine same(r=0); step combine ih, same(r=R)
+"""
+BOUNDED = {"bounded_below": "low[r] <= V[r]"}
+GAP = "(V[0] - low[0])"
+THEOREM_4 = Theorem(
+    name="Theorem 4, corrected",
+    region=REGION_4,
+    states=rounds_of(steps_4, convex=False, who="coin"),
+    rounds={"r": 0, "R": 1},
+    where=BY_SERVER_STEP,
+    quantities={**CLIENTS_4_QUANTITIES, **SERVER_4_QUANTITIES},
+    given={**CLIENTS_4_GIVEN, **SERVER, **BOUNDED},
+    claim=f"sum(S[r], r, 0, R-1)/R <= {of_rounds(BOUND_4, gap=GAP)} + 4*q*sigma_G2",
+    proof=CLIENTS_4
+    + SERVER_4_STEPS
+    + DESCENDS
+    + f"""
+  pull:    0 <= N[r]                                                                     by derivation
+  coin:    V[r+1] == q*A[r] + (1 - q)*B[r]                                               by identity
+  step:    S[r] <= 2/eta_s*(V[r] - V[r+1]) + {DELTA} + 4*q*sigma_G2
+             by combine (2/eta_s)*coin, q*clients, (1 - q)*server, (1 - q)*(1 - L*eta_s)*size, (q*(2 - 8*L*eta_s)/K**2)*pull
+  all:     sum(S[r], r, 0, R-1) <= 2/eta_s*(V[0] - V[R]) + R*({DELTA} + 4*q*sigma_G2)
+             by induction R: base combine step(r=0); step combine ih, step(r=R)
+  done:    claim                                by combine (1/R)*all, (2/(R*eta_s))*bounded_below(r=R), (-2/(R*eta_s))*bottom
+""",
+)
+#: at most delta/eta_s, for eta_s <= 1/(22 L)
+OF_ORDER_4 = "L*(1 - q)*sigma_s2 + 40*q*L/(11*K)*(sigma2 + 6*K*sigma_G2) + 8*L*q/(m*K)*sigma2"
+RATE_4 = replace(
+    THEOREM_4,
+    name="Corollary 1, corrected",
+    claim=f"sum(S[r], r, 0, R-1)/R <= 2*{GAP}/(R*eta_s) + eta_s*({OF_ORDER_4}) + 4*q*sigma_G2",
+    proof=THEOREM_4.proof.replace("done:    claim ", f"four:    {THEOREM_4.claim} ")
+    + """
+  done:    claim                                by combine four
+""",
+)
+SGD = Theorem(
+    name="Theorem 4 at q = 0",
+    region="0 < L, 0 < eta_s <= 1/L, 0 <= sigma_s2",
+    states=rounds_of(lambda p: (0, p.eta_s), convex=False, who="server"),
+    rounds={"r": 0, "R": 1},
+    quantities={"S": SIZES["S"], **SERVER_4_QUANTITIES},
+    given={**SERVER, **BOUNDED},
+    claim=f"sum(S[r], r, 0, R-1)/R <= {of_rounds(at_zero(BOUND_4), gap=GAP)}",
+    proof=SERVER_4_STEPS
+    + DESCENDS
+    + f"""
+  size:    0 <= S[r]                                                                     by derivation
+  after:   V[r+1] == B[r]                                                                by identity
+  step:    S[r] <= 2/eta_s*(V[r] - V[r+1]) + {at_zero(DELTA)}
+             by combine (2/eta_s)*after, server, (1 - L*eta_s)*size
+  all:     sum(S[r], r, 0, R-1) <= 2/eta_s*(V[0] - V[R]) + R*({at_zero(DELTA)})
+             by induction R: base combine step(r=0); step combine ih, step(r=R)
+  done:    claim                                by combine (1/R)*all, (2/(R*eta_s))*bounded_below(r=R), (-2/(R*eta_s))*bottom
+""",
+)
+
+# ---- Theorem 5 --------------------------------------------------------------------------------------------------------
+
+#: etabar <= mu/(16 L) is eta_c <= 1/(8 L K), and gives eta_s <= 2/(L + mu)
+CLIENTS_5_REGION = "0 < mu < L, 0 < etabar <= mu/(16*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2"
+REGION_5 = f"{CLIENTS_5_REGION}, 0 <= sigma_s2, 0 <= q <= 1"
+DISTANCE = {"D": "mean(norm2(x))"}
+CLIENTS_5_QUANTITIES = {
+    **SIZES,
+    **DISTANCE,
+    "H": "G_4",
+    "A": "mean(norm2(x_clients))",
+    "C": "mean(dot(G, x))",
+    "I": "mean(dot(g_y, x))",
+    "T": "mean(dot(z, x))",
+    "P": "mean(norm2(G + z))",
+}
+CLIENTS_5_GIVEN = {**CLIENTS, "pairs_x": "C[r] == K*I[r]", "centred": "T[r] == 0", "noise": f"P[r] <= N[r] + {NOISE_5}"}
+SERVER_5_GIVEN = {**SERVER, "server_centred_x": "O[r] == 0"}
+
+
+def steps_5(p: Parameters) -> tuple[Any, Any]:
+    """Both by etabar."""
+    return p.etabar * 2 / (p.mu * p.K), p.etabar * (p.L + p.mu) / (p.L * p.mu * 2)
+
+
+OF_D = {"dist": "D[r]", "G_3": "S[r]", "G_4": "H[r]"}
+CLIENTS_5_STEPS = f"""{PAIRS}
+  strong:  -I[r] <= -H[r] - mu/4*D[r] + L*Y[r]                                           by derivation
+  jensen:  2*K*J[r] <= N[r] + K**2*M[r]                                                  by derivation
+  moved:   A[r] == D[r] - 2*eta_c*C[r] - 2*eta_c*T[r] + eta_c**2*P[r]                    by identity
+  clients: A[r] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}
+             by combine moved, strong, jensen, slopes, size, {", ".join(CLIENTS_5_GIVEN)}
+"""
+SERVER_5_STEPS = f"""
+  cocoercive: -Q[r] <= -L*mu/(L + mu)*D[r] - S[r]/(L + mu)                               by derivation
+  server_moved: B[r] == D[r] - 2*eta_s*Q[r] - 2*eta_s*O[r] + eta_s**2*(S[r] + 2*Z[r] + U[r])      by identity
+  server:  B[r] <= {of_rounds(SERVER_DISTANCE, **OF_D)}
+             by combine server_moved, cocoercive, {", ".join(SERVER_5_GIVEN)}
+"""
+SERVER_5_QUANTITIES = {
+    **DISTANCE,
+    **OF_SERVER,
+    "S": SIZES["S"],
+    "B": "mean(norm2(x_server))",
+    "Q": "mean(dot(g, x))",
+    "O": "mean(dot(xi, x))",
+}
+CLIENT_ROUND_5 = Theorem(
+    name="(72)-(77)",
+    region=CLIENTS_5_REGION,
+    states=rounds_of(steps_5, convex=True, who="clients"),
+    rounds={"r": 0},
+    where={"eta_c": BY_ETABAR["eta_c"]},
+    quantities=CLIENTS_5_QUANTITIES,
+    given=CLIENTS_5_GIVEN,
+    claim=f"D[r+1] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}",
+    proof=CLIENTS_5_STEPS
+    + """
+  after:   D[r+1] == A[r]       by identity
+  done:    claim                by combine clients, after
+""",
+)
+THEOREM_5 = Theorem(
+    name="Theorem 5, corrected",
+    region=REGION_5,
+    states=rounds_of(steps_5, convex=True, who="coin"),
+    rounds={"r": 0, "R": 0},
+    where=BY_ETABAR,
+    quantities={**CLIENTS_5_QUANTITIES, **SERVER_5_QUANTITIES},
+    given={
+        **CLIENTS_5_GIVEN,
+        **SERVER_5_GIVEN,
+        "condition": f"{of_rounds(EXCESS_5.format(**CORRECTED_5), **OF_D)} <= 0",
+    },
+    claim=f"D[R] <= {of_rounds(BOUND_5, dist='D[0]')}",
+    proof=CLIENTS_5_STEPS
+    + SERVER_5_STEPS
+    + f"""
+  coin:    D[r+1] == q*A[r] + (1 - q)*B[r]                                               by identity
+  step:    D[r+1] <= (1 - etabar)*D[r] + etabar*({DELTABAR})
+             by combine coin, q*clients, (1 - q)*server, etabar*condition
+  one:     0 <= {of_rounds(DELTABAR, q="1")}                                             by combine
+  none:    0 <= {of_rounds(DELTABAR, q="0")}                                             by combine
+  either:  0 <= {DELTABAR}                                                               by combine q*one, (1 - q)*none
+  done:    claim             by induction R: base combine either; step combine (1 - etabar)*ih, step(r=R)
+""",
+)
+SGD_STRONGLY = Theorem(
+    name="Theorem 5 at q = 0",
+    region="0 < mu < L, 0 < eta_s <= 2/(L + mu), 0 <= sigma_s2",
+    states=rounds_of(lambda p: (0, p.eta_s), convex=True, who="server"),
+    rounds={"r": 0, "R": 0},
+    where={"etabar": ETABAR[1]},
+    quantities=SERVER_5_QUANTITIES,
+    given=SERVER_5_GIVEN,
+    claim=f"D[R] <= {of_rounds(BOUND_5.replace(DELTABAR, at_zero(DELTABAR)), dist='D[0]')}",
+    proof=SERVER_5_STEPS
+    + f"""
+  after:   D[r+1] == B[r]                                                                by identity
+  size:    0 <= S[r]                                                                     by derivation
+  step:    D[r+1] <= (1 - etabar)*D[r] + etabar*({at_zero(DELTABAR)})
+             by combine after, server, eta_s*(2/(L + mu) - eta_s)*size
+  done:    claim             by induction R: base combine; step combine (1 - etabar)*ih, step(r=R)
+""",
+)
+#: at most deltabar/etabar, for etabar <= mu/(16 L)
+OF_ORDER = (
+    "16*q*sigma_G2/mu**2 + 4*q*sigma2/(mu**2*m*K) + (1 - q)*(L + mu)**2/(4*L**2*mu**2)*sigma_s2 "
+    "+ 45*q/(8*mu**2*K)*(sigma2 + 6*K*sigma_G2)"
+)
+RATE_5 = replace(
+    THEOREM_5,
+    name="Corollary 2, corrected",
+    claim=f"D[R] <= exp(-etabar*R)*D[0] + etabar*({OF_ORDER})",
+    proof=THEOREM_5.proof.replace("done:    claim ", f"five:    {THEOREM_5.claim} ")
+    + """
+  far:     0 <= D[r]                                                                     by derivation
+  tangent: 1 - etabar <= exp(-etabar)                                                    by exponential -etabar
+  falls:   (1 - etabar)**R <= exp(-etabar*R)
+             by induction R: base combine; step combine (1 - etabar)*ih, exp(-etabar*R)*tangent
+  done:    claim                                                                         by combine five, far(r=0), D[0]*falls
+""",
+)
