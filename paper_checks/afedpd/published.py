@@ -102,51 +102,6 @@ SECONDS = {
     },
 }
 
-#: factors printed under Table 4, by data set and target; FedAvg's, or SCAFFOLD's, is 1
-FACTORS_4 = {
-    "CIFAR-10": {
-        81.0: {
-            "SCAFFOLD": "2.42",
-            "FedSAM": "1.45",
-            "FedDyn": "3.21",
-            "FedSpeed": "2.94",
-            "A-FedPD": "3.82",
-            "A-FedPDSAM": "3.21",
-        },
-        83.5: {"FedDyn": "1.31", "FedSpeed": "1.74", "A-FedPD": "1.85", "A-FedPDSAM": "2.14"},
-    },
-    "CIFAR-100": {
-        40.0: {
-            "SCAFFOLD": "4.76",
-            "FedSAM": "1.34",
-            "FedDyn": "4.46",
-            "FedSpeed": "3.47",
-            "A-FedPD": "6.27",
-            "A-FedPDSAM": "6.12",
-        },
-        49.0: {"FedDyn": "1.36", "FedSpeed": "1.61", "A-FedPD": "2.23", "A-FedPDSAM": "3.07"},
-    },
-}
-#: factors printed under Tables 5 and 6
-FACTORS_56 = {
-    "ResNet-18": {
-        "SCAFFOLD": "1.63",
-        "FedSAM": "1.77",
-        "FedDyn": "1.54",
-        "FedSpeed": "2.54",
-        "A-FedPD": "1.70",
-        "A-FedPDSAM": "2.74",
-    },
-    "LeNet": {
-        "SCAFFOLD": "1.16",
-        "FedSAM": "1.27",
-        "FedDyn": "1.19",
-        "FedSpeed": "1.38",
-        "A-FedPD": "1.19",
-        "A-FedPDSAM": "1.41",
-    },
-}
-
 
 def printed(cell: Cell) -> str:
     """Return a cell of Table 2 as the paper has it."""

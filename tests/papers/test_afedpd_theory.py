@@ -68,7 +68,6 @@ SLOW = {
     "T1a",
     "T1b",
     "T1-SOME",
-    "TAB456",
     *("S1", "S2", "S5", "S7", "D1", "D2", "D4", "D5", "D16", "Q10", "G-DEC"),
 }
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
