@@ -170,7 +170,21 @@ def _averaging(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return falls + uploads_above_mean(spread2, p.n, p.eta, c.share)
 
 
-LEMMA_THREE = Lemma("Lemma 3", "(23)", "0 < eta, 2 <= n", _averaging, {"share": 1})
+LEMMA_THREE_ON_AVERAGE = Lemma(
+    "Lemma 3 from what pairs have on average", "(23)", "0 < eta, 2 <= n", _averaging, {"share": "1/2"}
+)
+
+
+def _one_upload(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """L_i at the upload v_i of a client minus at the average of all n, where no other is farther from it than the spread."""
+    v, lam, others, spread2 = w.vector("v_i"), w.vector("lam_i"), w.vector("v_j", True), w.value("spread2")
+    w.assume("spread of uploads", norm2(others - v) - spread2)
+    x, average = v - lam * p.eta, (v + bar(others) * (p.n - 1)) / p.n
+    falls = lagrangian(0, x, average, lam, p.eta) - lagrangian(0, x, v, lam, p.eta)
+    return falls + uploads_above_mean(spread2, p.n, p.eta, c.share)
+
+
+LEMMA_THREE = Lemma("Lemma 3 for each client", "(23)", "0 < eta, 2 <= n", _one_upload, {"share": 1})
 
 
 def below_level(level: Any, w2: Any, eps: Any, L: Any, eta: Any, factor: Any) -> Any:
