@@ -178,7 +178,9 @@ def claim_steps(
     regions = [f"{name}: {lemma.region}" for name, lemma in lemmas.items() if lemma.region.parameters]
     regions += [f"{name}: {said}" for name, theorem in theorems.items() for said in write_scope(theorem)]
     true = tuple(step.statement for step in steps if step.name not in false)
-    shown = next((lemmas[name] for name in sorted(false, key=lambda name: by_name[name].role != "printed")), None)
+    shown = next(
+        (by_name[name].statement for name in sorted(false, key=lambda name: by_name[name].role != "printed")), None
+    )
     return Claim(
         id,
         paper,
@@ -197,7 +199,7 @@ def claim_steps(
         (*planted, *faults),
         assumptions=(*assumptions, *regions),
         repaired=repaired,
-        replay=replay if shown is None else partial(_replay, lemma=shown),
+        replay=replay if shown is None else partial(_replay, statement=shown),
         setting=setting,
         clauses=() if isinstance(text, str) else tuple(text),
         told=partial(_tell, tuple(steps)),
@@ -286,5 +288,5 @@ def _narrow(part: Part, scope: str) -> Part:
     return proved(part.name, True, part.text, role=part.role, resting_on=[part], scope=scope)
 
 
-def _replay(instance: Mapping[str, Any], *, lemma: Lemma) -> Replay:
-    return replay_statement(instance, statement=lemma)
+def _replay(instance: Mapping[str, Any], *, statement: Statement) -> Replay:
+    return replay_statement(instance, statement=statement)
