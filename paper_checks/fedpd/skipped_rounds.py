@@ -28,12 +28,12 @@ def always(round: int) -> float:
     return 1
 
 
-def own_round(world: World, p: Any, state: State, answers: Any, skips: bool) -> dict[str, Any]:
+def own_round(world: World, p: Any, state: State, answers: Any, skips: bool, algorithm: Any = FedPD) -> dict[str, Any]:
     """The fields of the state that `FedPD.round` makes of another with this coin, where clients answer so."""
     before = {name: getattr(state, name) for name in ("x", "x_i", "x0_i", "lam_i")}
 
-    def method(local: Any) -> FedPD:
-        return FedPD(p.eta, local, always if skips else 0)
+    def method(local: Any) -> Any:
+        return algorithm(p.eta, local, always if skips else 0)
 
     return world.round_of(method, lambda **fields: FedPDState(**fields, memory=None), before, answers)
 
