@@ -121,37 +121,6 @@ def _moved_copy(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
 
 
-def _value_below_duals(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f_i(x_0) <= L_i - share ((1 - 3u)/(2 eta)) ||x_i - x_0||^2 + ||v||^2/(4L), v = lam_i + grad f_i(x_i)."""
-    f = w.function(p.L, -p.L)
-    x, v = w.vector("x"), w.vector("v")
-    slope, value = w.at(f, x, "g")
-    _, at_x0 = w.at(f, x * 0, "g0")
-    less = norm2(x) * (c.share * (1 - 3 * p.L * p.eta) / (2 * p.eta))
-    return at_x0 - lagrangian(value, x, x * 0, v - slope, p.eta) + less - norm2(v) / (4 * p.L) * c.error
-
-
-def _duals_near_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||v||^2 <= ((1 + L gamma)^2/gamma^2 + L^2) (spent2 + ||d||^2), d the last step, ||g - grad f_i(x - d)||^2 <= L^2 spent2."""
-    f = w.function(p.L, -p.L)
-    d, e, spent2 = w.vector("d"), w.vector("e"), w.value("spent2")
-    slope, _ = w.at(f, d, "g")
-    before, _ = w.at(f, d * 0, "g-")
-    w.assume("estimate", norm2(e) - spent2 * p.L**2)
-    v = slope - before - e - d / p.gamma
-    return norm2(v) - (spent2 + norm2(d)) * (c.factor * ((1 / p.gamma + p.L) ** 2 + p.L**2))
-
-
-VALUE_BELOW = Lemma(
-    "values below, by the duals' errors",
-    "supplement, Lemma 11",
-    "0 < L, 0 < eta",
-    _value_below_duals,
-    {"share": 1, "error": 1},
-)
-DUALS_NEAR = Lemma(
-    "the duals' errors", "supplement, Lemma 11", "0 < L, 0 < gamma", _duals_near_gradients, {"factor": 1}
-)
 INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
 MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
 
