@@ -20,7 +20,7 @@ def play_any_answers(world: World, p: Parameters, last: int, algorithm: Any = Fe
     """Rounds whose local solver may answer anything; the mean of the copies is that of x_i + eta lam_i, as after each round."""
     x_i, lam_i, copies = (world.vector(name, True) for name in ("x_i", "lam_i", "copies"))
     copies = copies - bar(copies) + bar(x_i + lam_i * p.eta)
-    states = [State(x=bar(copies), x_i=x_i, x0_i=copies, lam_i=lam_i)]
+    states: list[Any] = [State(x=bar(copies), x_i=x_i, x0_i=copies, lam_i=lam_i)]
     for k in range(1, max(last, 1) + 1):
         old, answers = states[-1], world.vector(f"x_i {k}", True)
         shared, kept = (own_round(world, p, old, answers, skips, algorithm) for skips in (False, True))

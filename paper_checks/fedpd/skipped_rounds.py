@@ -211,7 +211,7 @@ def recipe(share: str = "2") -> Theorem:
         quantities={name: own.quantities[name] for name in ("f", "grad2", "stepped", "dissim", "err")},
         where={name: text for name, text in own.where.items() if name not in ("H2", "w", "y", "z", "A")},
         rests={"skipping": own},
-        given=own.given | {"accurate": "C_4*eps <= acc", "admissible": "C_5*q**2*eta**2*(G**2 + eps)/N**2 <= acc"},
+        given={**own.given, "accurate": "C_4*eps <= acc", "admissible": "C_5*q**2*eta**2*(G**2 + eps)/N**2 <= acc"},
         claim=f"grad2[0] + sum(grad2[t], t, 1, T) <= C_2*D_0 + T*({share})*acc",
         proof="done: claim by combine skipping, T*accurate, T*admissible",
     )

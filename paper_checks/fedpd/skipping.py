@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache, partial
 from itertools import product
@@ -96,7 +96,7 @@ def positive_after_one_skip(g: Fraction, c: Fraction, eta: Fraction) -> Fraction
     return found
 
 
-def replay_t3(instance: dict[str, Any]) -> Replay:
+def replay_t3(instance: Mapping[str, Any]) -> Replay:
     """(12) at T = 2 from the minimiser of I-SKIP(g, c): a lower bound of its left side against its right side.
 
     Only the path "skip, communicate" is counted on the left; it has probability p (1-p). D_0 = 0 and epsilon_1 = 0, so the
@@ -123,7 +123,7 @@ def replay_t3(instance: dict[str, Any]) -> Replay:
     )
 
 
-def _settings_in_floats(instance: dict[str, Any]) -> dict[str, float]:
+def _settings_in_floats(instance: Mapping[str, Any]) -> dict[str, float]:
     """The numbers of an instance, and eta = u/L with L = 1 + c, in floats."""
     found = {k: float(rational(instance[k])) for k in ("g", "c", "u", "p")}
     return found | {"eta": found["u"] / (1 + found["c"])}
@@ -159,7 +159,7 @@ def cost_allowed(epsilon: Any, G: Any) -> Any:
     return epsilon / (3 * G**2)
 
 
-def replay_r5(instance: dict[str, Any]) -> Replay:
+def replay_r5(instance: Mapping[str, Any]) -> Replay:
     """Remark 5's recipe, T = C_2 D_0/epsilon and C(p) <= epsilon/(3 G^2), should give an average gap of at most 3 epsilon, a third of it a term.
 
     x^0 > 0 is so near the minimiser of I-SKIP(g, c) that T = 2: D_0 = (x^0)^2/2 and epsilon = C_2 D_0/2. After a skipped first round x_0^2 is
