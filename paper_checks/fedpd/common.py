@@ -124,7 +124,7 @@ class Prescribed(_WithoutMemory):
 
 
 @dataclass(frozen=True)
-class _Mistaken(FedPD):
+class Mistaken(FedPD):
     """A planted fault: FedPD's round, after which some fields are other ones."""
 
     def round(self, problem: Problem, state: Any, clients: Clients | None, key: Key) -> Any:
@@ -137,7 +137,7 @@ class _Mistaken(FedPD):
         raise NotImplementedError
 
 
-class WithoutDuals(_Mistaken):
+class WithoutDuals(Mistaken):
     """Planted fault: the dual variables never move."""
 
     def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
@@ -145,7 +145,7 @@ class WithoutDuals(_Mistaken):
         return {"lam_i": old.lam_i}
 
 
-class AveragesModels(_Mistaken):
+class AveragesModels(Mistaken):
     """Planted fault: the server averages x_i instead of x_i + eta lam_i."""
 
     def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
@@ -154,7 +154,7 @@ class AveragesModels(_Mistaken):
         return {"x": x, "x0_i": spread(x, new.x_i.shape[-2])}
 
 
-class HalfDualStep(_Mistaken):
+class HalfDualStep(Mistaken):
     """Planted fault: the dual step is half of (x_i - x_{0,i})/eta."""
 
     def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:

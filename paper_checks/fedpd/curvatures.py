@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,17 +10,15 @@ import numpy as np
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Fault, Finding, Part, Reading
+from fedtheory.claims.claim import Fault, Finding
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
-from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd.common import A1, A2, HalfDualStep, claim, fractions, rational, total
-from problems.logistic import Logistic, logistic
 from problems.quadratics import scalar_quadratics
 
 
@@ -132,55 +129,6 @@ def check_d8(ctx: Context, *, shift: Any = 0, algorithm: Any = FedPD) -> Iterato
     )
 
 
-# ---- Q3 -------------------------------------------------------------------------------------------------------------
-
-DELTAS = (0.1, 0.3, 1.0)  #: how far the clients' models are apart: near, middle, far
-
-
-def models_apart(delta: float) -> Callable[[np.random.Generator], Logistic]:
-    """Logistic regression with models w + delta (w_i - w): features, models and noise of the labels are the same for every delta."""
-
-    def draw(rng: np.random.Generator) -> Logistic:
-        n, m, d = 10, 100, 6
-        features = rng.standard_normal((n, m, d))
-        common, own = rng.uniform(-3, 3, d), rng.uniform(-3, 3, (n, d))
-        noise = rng.logistic(size=(n, m))
-        model = common + delta * (own - common)
-        labels = np.where((features @ model[..., None])[..., 0] + noise > 0, 1.0, -1.0)
-        return logistic(list(features), list(labels), beta=0.1)
-
-    return draw
-
-
-def floors(delta: float) -> Side:
-    """Runs at p = 2/5."""
-    steps = "init_dual = grad, exact = false, eta = 3/(10*L), lr = 3/(10*L), steps = 4, p = 2/5"
-    return Side("fedpd", steps, problem=models_apart(delta), name=f"delta = {delta}")
-
-
-def check_q3(ctx: Context, *, deltas: Any = DELTAS) -> Iterator[Finding]:
-    """At fixed p the floor (the later half of a run) falls with delta, over draws of data and coins; the rule was set before any outcome was seen."""
-    yield Reading(
-        "Checked as an ordering: at a fixed p the floor falls, so at a fixed accuracy the admissible p rises, as the clients' models "
-        "come closer. The 'linear-logarithmic' law itself is Table III and Figure 1."
-    )
-    rule: dict[str, Any] = {
-        "metric": "stationarity",
-        "rounds": 150,
-        "summary": "late",
-        "coins": 8,
-        "draws": 20,
-        "comparisons": 2,
-    }
-    near, middle, far = map(floors, deltas)
-    for name, stated in (
-        ("near against middle", Ordering(near, middle, **rule)),
-        ("middle against far", Ordering(middle, far, **rule)),
-    ):
-        for finding in stated.findings(ctx):
-            yield replace(finding, name=name) if isinstance(finding, Part) else finding
-
-
 CLAIMS = [
     claim(
         "FEDPD-D4",
@@ -202,14 +150,5 @@ CLAIMS = [
         Fault("threshold shifted by 0.0002", "exact thresholds", {"shift": "2/10000"}),
         Fault("half a dual step", "exact thresholds", {"algorithm": HalfDualStep}),
         assumes=(A1, A2, "A4 fails", "exact local solves"),
-    ),
-    claim(
-        "FEDPD-Q3",
-        "ordering",
-        "abstract, Section I, Figure 1",
-        "Communication can be reduced when heterogeneity decreases.",
-        check_q3,
-        Fault("no difference between middle and far", "middle against far", {"deltas": (0.1, 1.0, 1.0)}, holds=None),
-        assumes=(A1, A2, "lam_i^0 = -grad f_i(x^0)", "random skipping with p = 0.4 at every delta"),
     ),
 ]

@@ -9,23 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx
+from fedtheory.algorithms import FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Covered, Fault, Finding, Reading
+from fedtheory.claims import state
+from fedtheory.claims.claim import Covered, Fault, Finding
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.sentences import tell
-from fedtheory.core.arrays import average
+from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.randomness import Key, ScriptedKey
-from fedtheory.local.solvers import Exact, GradientSteps
+from fedtheory.local.solvers import Exact
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, is_not_zero, is_zero, play_exactly, symbols, vector
+from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import FreshGradients, HalfDualStep, claim, find_stated, put
+from paper_checks.fedpd import identities
+from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated, put
 from paper_checks.fedpd.draws import DRAWS
+from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import scalar_quadratics
 
@@ -74,25 +77,25 @@ def check_eq1(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
     yield from find_stated(ctx, {"every round": fedpd_is_consensus_admm()}, instead)
 
 
-def check_eq2(ctx: Context, *, penalty: Any = 1) -> Iterator[Finding]:
-    """Equal local problems at zero duals; the aggregations differ."""
-    duals = yield from find_stated(ctx, {"the duals are ADMM's": fedpd_is_consensus_admm()})
-    eta, x = symbols("eta", positive=True), vector("x")
-    at, lam = (np.array(symbols(f"{v}1 {v}2"), dtype=object)[:, None] for v in ("x", "l"))
-    general = scalar_quadratics(np.array(symbols("h1 h2", positive=True)), np.array(symbols("c1 c2")))
-    with_dual = Subproblem(general, a=lam, rho=1 / eta, z=x[None, :])
-    proximal = Subproblem(general, rho=penalty / eta, z=x[None, :])
-    text = (
-        "FedPD's local problem is FedProx's with rho = 1/eta and the term <lam_i, x>; as ADMM's multiplier lam_i "
-        "grows by the gap (x_i - x_0)/eta in every round"
-    )
-    yield proved("local problem", agree(with_dual.grad(at) - proximal.grad(at), lam), text, resting_on=duals)
-    ours, theirs = (play_exactly(m, general, x, 1)[1].x for m in (FedPD(eta, init_dual="zero"), FedProx(1 / eta)))
-    text = "FedPD's first model from zero duals is the reflection 2 mean x_i - x^0 of FedProx's"
-    yield holds("aggregation", agree(ours, 2 * theirs - x), "symbolic", text)
-    yield Reading(
-        "True for the local objective, which is what the paper says. The methods still differ at zero duals, even in the first round: "
-        "FedPD averages x_i + eta lam_i = 2 x_i - x_0, FedProx averages x_i."
+class DualsAtZero(Mistaken):
+    """FedPD without duals: they stay, and the server averages x_i."""
+
+    def mistake(self, old: Any, new: Any, key: Key) -> Mapping[str, Any]:
+        """Put the old duals back, and the mean of the models for the server's."""
+        x = average(new.x_i)
+        return {"lam_i": old.lam_i, "x": x, "x0_i": spread(x, new.x_i.shape[-2])}
+
+
+def fedpd_without_duals_is_fedprox(method: Any = DualsAtZero, rho: str = "1/eta") -> Equivalence:
+    """What FedPD is where its duals are zero for ever."""
+    return Equivalence(
+        lambda eta: method(eta, init_dual="zero"),
+        "fedprox",
+        second_options=f"rho = {rho}, exact",
+        region="0 < eta",
+        states={"x": "x"},
+        kept={"x0_i": "x", "lam_i": "0*x"} if method is DualsAtZero else {"x0_i": "x"},
+        name="FedPD without duals and FedProx",
     )
 
 
@@ -178,39 +181,6 @@ def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
     yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
-def fedavg_is_linear(lr: Any, eta: Any, extra: int) -> bool:
-    """Check that FedAvg's round is linear with fixed weights in past points and gradients, whatever functions or samples these are of.
-
-    Q local steps take any points y_i to y_i - eta sum_q g_i^q, where Q = 1 is the induction step; the server takes the mean, and so its
-    model is x - (eta/N) sum of all gradients.
-    """
-    shown, x = True, np.array([[symbols("x")]], dtype=object)
-    for n, Q in ((1, 1), (2, 1), (2, 4), (3, 2)):
-        local, f = GradientSteps(Q + extra, lr), FreshGradients(n)
-        y = np.array(symbols(f"y1:{n + 1}"), dtype=object)[:, None]
-        found, _ = local(Subproblem(f), y, SCRIPT, None)
-        shown &= len(f.seen) == n * Q and agree(
-            found, y - eta * np.array(f.seen, dtype=object).reshape(Q, n, 1).sum(axis=0)
-        )
-        f = FreshGradients(n)
-        made = FedAvg(local).round(f, PointState(x), None, SCRIPT)
-        shown &= agree(made.x, x - eta / n * sum(f.seen))
-    return bool(shown)
-
-
-def check_eq6(ctx: Context, *, step: Any = 1, extra: int = 0) -> Iterator[Finding]:
-    """FedAvg's local points and server model are linear in past points and gradients, with fixed weights, by induction over local steps."""
-    eta = symbols("eta", positive=True)
-    text = (
-        "a local step takes any point y_i to y_i - eta g_i and adds nothing else (Q steps are Q of them, played for Q = 1, 2, 4), so "
-        "by induction x_i^Q = x - eta sum_q g_i^q; the server takes their mean: both maps are linear for every Q and N, whatever functions "
-        "or samples the gradients are of"
-    )
-    yield proved("every Q", fedavg_is_linear(step * eta, eta, extra), text)
-    sent = FedAvg(GradientSteps(4, 0.1)).traffic(Key(0, 0), None)  # type: ignore[arg-type]
-    yield holds("only models travel", sent == (1, 1), "count", "one model a client and round each way")
-
-
 CLAIMS = [
     claim(
         "FEDPD-EQ1",
@@ -222,14 +192,32 @@ CLAIMS = [
         assumes=("p = 0", "exact local solves"),
         told=lambda: (tell(fedpd_is_consensus_admm(), name="every round"),),
     ),
-    claim(
+    claim_steps(
         "FEDPD-EQ2",
-        "equivalence",
+        PAPER,
         "Section IV-C",
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
-        check_eq2,
-        Fault("rho a hundredth larger", "local problem", {"penalty": Fraction(101, 100)}),
-        assumes=("rho = 1/eta", "full participation"),
+        [
+            Step(
+                "without duals it is FedProx",
+                fedpd_without_duals_is_fedprox(),
+                wrong={
+                    "rho a hundredth larger": fedpd_without_duals_is_fedprox(rho="101/(100*eta)"),
+                    "duals that move": fedpd_without_duals_is_fedprox(AveragesModels),
+                },
+            ),
+            Step(
+                "the duals add up the gaps, as ADMM's multipliers",
+                fedpd_is_consensus_admm(),
+                wrong={"half a dual step": fedpd_is_consensus_admm(HalfDualStep)},
+            ),
+        ],
+        kind="equivalence",
+        assumptions=("rho = 1/eta", "exact local solves", "p = 0", "full participation"),
+        readings=(
+            "The duals change the aggregation, too: FedPD averages x_i + eta lam_i, which after a first round from zero duals is 2 x_i - x_0, where "
+            "FedProx averages x_i.",
+        ),
     ),
     claim(
         "FEDPD-EQ4",
@@ -250,14 +238,14 @@ CLAIMS = [
         Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),
         assumes=("full participation", "exact local solves"),
     ),
-    claim(
+    state(
         "FEDPD-EQ6",
-        "equivalence",
+        PAPER,
         "Section II-A",
         "Class (5) contains the local-GD and local-SGD versions of FedAvg.",
-        check_eq6,
-        Fault("one local step more", "every Q", {"extra": 1}),
-        Fault("local steps a hundredth shorter", "every Q", {"step": Fraction(99, 100)}),
-        assumes=("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
+        identities.LINEAR_STEPS,
+        assumptions=("full participation", "equal weights", "linear maps V^t and W_i^t as in (5)"),
+        kind="equivalence",
+        wrong={"local steps a hundredth shorter": identities.with_step(Fraction(99, 100))},
     ),
 ]

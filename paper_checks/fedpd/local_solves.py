@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedPD
+from fedtheory.claims import state
 from fedtheory.claims.claim import Covered, Fault, Finding, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, equal, proved
+from fedtheory.claims.parts import at_most, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
@@ -20,12 +20,10 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_zero, play_exactly, symbols, vector
-from paper_checks.fedpd.common import A1, STEP, Prescribed, claim
+from paper_checks.fedpd import identities
+from paper_checks.fedpd.common import A1, PAPER, STEP, claim
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
 from problems.logistic import fedpd_synthetic
-from problems.quadratics import random_quadratics
-from problems.separable import random_sines
 
 # ---- R3: how much local work condition (8) costs ---------------------------------------------------------------
 
@@ -86,54 +84,6 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, factor: Any = 1, power: fl
     yield exceeds("stochastic steps", -np.polyfit(np.log(marks), np.log(norms), 1)[0], 0.8, text)
 
 
-# ---- D13: the first round -----------------------------------------------------------------------------------------
-
-
-class _AnySmooth:
-    """n functions known only by one gradient each, at the starting point: symbols g_i."""
-
-    name = "any smooth functions"
-    d = 1
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.gradients = np.asarray(symbols(f"g1:{n + 1}"), dtype=object)[:, None]
-
-    def grad(self, x: Any) -> Any:
-        return self.gradients
-
-    value = grad
-
-    def take(self, clients: Any) -> Any:
-        return self
-
-
-def check_d13(ctx: Context, *, init_dual: Any = "grad") -> Iterator[Finding]:
-    """x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0), in symbols for any smooth f_i, and on instances."""
-    eta, x = symbols("eta", positive=True), vector("x")
-    functions: Any = _AnySmooth(3)
-    start = FedPD(eta, init_dual=init_dual).init(functions, x[None, :])
-    # the subproblem is strongly convex for u < 1, so its stationary point x^0 is its solution
-    slopes = Subproblem(functions, a=start.lam_i, rho=1 / eta, z=start.x0_i).grad(start.x_i)
-    states: Any = play_exactly(FedPD(eta, Prescribed(lambda r: start.x_i), init_dual=init_dual), functions, x, 1)
-    step = is_zero(states[1].x[0, 0] - (x[0] - eta * functions.gradients.sum() / 3))
-    yield proved(
-        "one gradient step",
-        all(is_zero(entry) for entry in slopes.ravel()) and step,
-        "x^0 is stationary for every client's first subproblem, and the server then moves to x^0 - eta grad f(x^0)",
-    )
-    for problem in (
-        random_quadratics(5, 3, seed=ctx.seed),
-        random_sines(5, 3, seed=ctx.seed),
-        fedpd_synthetic("weak", n=5, samples=40, d=4, seed=ctx.seed),
-    ):
-        eta_, x0 = 0.3 / float(constant(problem, "L")), np.full((1, problem.d), 0.7)
-        method = FedPD(eta_, init_dual=init_dual)
-        state = method.round(problem, method.init(problem, x0), None, Key(0, 0))
-        expected = x0 - eta_ * problem.grad(x0).mean(axis=0)
-        yield equal(problem.name, state.x, expected, "numeric", "x_0^1 against a gradient step", rtol=1e-12)
-
-
 CLAIMS = [
     claim(
         "FEDPD-R3",
@@ -147,13 +97,12 @@ CLAIMS = [
         assumes=(A1, STEP),
         draws=True,
     ),
-    claim(
+    state(
         "FEDPD-D13",
-        "identity",
+        f"{PAPER}, derived",
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
-        check_d13,
-        Fault("zero initial duals", "one gradient step", {"init_dual": "zero"}),
-        assumes=(A1, "u < 1"),
+        identities.FIRST_ROUND,
+        assumptions=(A1, "exact local solves", "p = 0"),
     ),
 ]

@@ -1,8 +1,8 @@
-"""Lemma 2: how far apart clients come in a round. Exact counterexamples to its printed entry, and the derivation of the corrected one."""
+"""Lemma 2: how far apart clients come in a round. Exact counterexamples to its printed entry; the corrected one is `two_clients`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -21,7 +21,6 @@ from fedtheory.claims.parts import (
     at_most,
     disproved,
     holds,
-    proved,
     refute,
 )
 from fedtheory.core.arrays import along_batch
@@ -29,19 +28,18 @@ from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from paper_checks.fedpd import two_clients
 from paper_checks.fedpd.common import (
     A1,
     A4,
+    PAPER,
     STEP,
     ExactWithError,
-    Prescribed,
-    certainly_nonnegative,
-    claim,
     constants_hold,
     fractions,
     rational,
 )
-from problems.quadratics import scalar_quadratics
+from paper_checks.steps import Step, claim_steps
 from problems.ramps import Ramps
 from problems.separable import root_plus_quadratic
 
@@ -105,7 +103,7 @@ def first_row(entry: Any, p: Any, u: Any, copies: Any, models: Any, push: Any) -
     return (p * (1 + u) * copies + entry * models + p * (3 + u) * push) / (1 - u)
 
 
-def both_sides(instance: dict[str, Any], entry: str, number: Any = Fraction) -> tuple[Any, Any]:
+def both_sides(instance: Mapping[str, Any], entry: str, number: Any = Fraction) -> tuple[Any, Any]:
     """E [spread of the x_{0,i} after the last round | the rounds before] and the right side of (22), by FedPD's own rounds, solved exactly."""
     problem, eta, p, duals = _read(instance, number)
     method, x0 = FedPD(eta, p=p), np.array([[number(rational(instance["x0"]))]])
@@ -127,7 +125,7 @@ def both_sides(instance: dict[str, Any], entry: str, number: Any = Fraction) -> 
     return (1 - p) * communicated + p * skipped, row
 
 
-def _read(instance: dict[str, Any], number: Any) -> tuple[Ramps, Any, Any, Any]:
+def _read(instance: Mapping[str, Any], number: Any) -> tuple[Ramps, Any, Any, Any]:
     """Functions, eta, p, and the duals or None for -grad f_i(x^0)."""
 
     def read(values: Any) -> NDArray[Any]:
@@ -138,7 +136,7 @@ def _read(instance: dict[str, Any], number: Any) -> tuple[Ramps, Any, Any, Any]:
     return problem, number(rational(instance["eta"])), number(rational(instance["p"])), duals
 
 
-def replay_l2(instance: dict[str, Any]) -> Replay:
+def replay_l2(instance: Mapping[str, Any]) -> Replay:
     """E [spread of the clients' copies after a round] against the first line of (22) as printed, in floats and fractions."""
     problem, eta, p, _ = _read(instance, Fraction)
     exact, numeric = both_sides(instance, PRINTED_ENTRY), both_sides(instance, PRINTED_ENTRY, float)
@@ -161,48 +159,8 @@ def replay_l2(instance: dict[str, Any]) -> Replay:
     )
 
 
-def spreads_follow_the_duals() -> bool:
-    """Check on FedPD's own round, whatever the local solver answers, what the derivation says of points and duals.
-
-    With e_i' the gradient that the local solve leaves, lam_i' = e_i' - g_i', x_i' = x_{0,i} - eta lam_i + eta (e_i' - g_i') and
-    x_{0,i}^+ = x_i' + eta (e_i' - g_i').
-    """
-    eta = symbols("eta", positive=True)
-    names = [symbols(f"{name}1 {name}2") for name in ("answer", "copy", "lam", "g")]
-    answer, copy, lam, g = (np.array(pair, dtype=object)[:, None] for pair in names)
-    problem = scalar_quadratics(np.array(symbols("h1 h2"), dtype=object))
-    state = FedPDState(copy.sum(axis=0, keepdims=True) / 2, copy, copy, lam, None)
-    key: Any = ScriptedKey(0, {"communicate": False})
-    new = FedPD(eta, Prescribed(lambda r: answer), Fraction(1, 2)).round(problem, state, None, key)
-    left = g + lam + (answer - copy) / eta
-    ends = (
-        new.lam_i - (left - g),
-        new.x_i - (copy - eta * lam + eta * (left - g)),
-        new.x0_i - (new.x_i + eta * (left - g)),
-    )
-    return all(is_zero(v) for values in ends for v in values.ravel())
-
-
-def entry_follows(entry: Any, p: Any, u: Any) -> bool:
-    """Derive (22) with this (1,2) entry, for all 0 < p, u < 1, any n, d and errors; a larger entry follows, too.
-
-    Premises, for the clients that are farthest apart, with H = G + 2 sqrt(epsilon_1): by A1, A4 and the triangle inequality
-    ||g_i(x_i) - g_j(x_j)|| + ||e_i - e_j|| <= L Delta + H, so that after `spreads_follow_the_duals`
-    (i) models' <= copies + (u models + eta H) + (u models' + eta H), (ii) uploads <= models' + u models' + eta H.
-    p (1 + u) times (i) and p (1 - u) times (ii) add up to the first line, up to what remains; (i) is the second line.
-    """
-    copies, models, after, uploads, H, eta = symbols("copies models after uploads H eta", positive=True)
-    models_after = copies + (u * models + eta * H) + (u * after + eta * H) - after
-    uploads_after = after + u * after + eta * H - uploads
-    conclusion = p * (1 + u) * copies + entry * models + eta * p * (3 + u) * H - (1 - u) * p * uploads
-    remainder = conclusion - p * (1 + u) * models_after - p * (1 - u) * uploads_after
-    second_line = is_zero((1 - u) * (second_row(u, copies, models, eta * H) - after) - models_after)
-    follows = second_line and certainly_nonnegative(remainder, p=(0, 1), u=(0, 1))
-    return spreads_follow_the_duals() and follows
-
-
 def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity: float = 1.0) -> Iterator[Finding]:
-    """Rank of the printed matrix, exact instances beyond the printed inequality; the corrected entry derived, attained, and on runs."""
+    """Rank of the printed matrix, exact instances beyond the printed inequality; the corrected entry attained, and on runs."""
     sympy, claimed = require("sympy", "closed forms"), entry_of(entry)
     P, U = name_entries()
     printed, corrected = (sympy.Matrix([[P * (1 + U), value], [1, U]]) for value in (entry_of(PRINTED_ENTRY), claimed))
@@ -231,13 +189,6 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
         is_zero(corrected.det()) and is_zero(corrected.trace() - (U + P * (1 + U))),
         "symbolic",
         "with the entry p u (1 + u) of (52) the matrix has rank one and eigenvalues 0 and u + p (1 + u)",
-        role="repaired",
-    )
-    yield proved(
-        "derivation",
-        entry_follows(claimed, P, U),
-        "A1, A4 and the triangle inequality, p (1 + u) times for the models and p (1 - u) times for the uploads, add up to the first line with "
-        "this entry or a larger one, for all n, d, p, u < 1 and errors; the second line is the first of them over 1 - u",
         role="repaired",
     )
     sides = [both_sides(instance, entry) for instance in (APART, FROM_THE_START)]
@@ -277,19 +228,35 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
     )
 
 
-LEMMA_TWO = claim(
+LEMMA_TWO = claim_steps(
     "FEDPD-L2",
-    "proof step",
+    PAPER,
     "Lemma 2, (22)",
     "The spreads of copies and models obey E Delta^{r+1} <= (A Delta^r + eta B (G + 2 sqrt(epsilon_1)))/(1 - u) with "
     "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
-    check_l2,
-    Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
-    Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
-    Fault("entry p u (1 - u) kept, derivation", "derivation", {"entry": PRINTED_ENTRY}),
-    Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
-    Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
-    assumes=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
+    [
+        Step(
+            "both lines, of any two clients",
+            two_clients.entry(),
+            "repaired",
+            wrong={
+                "entry p u (1 - u)": two_clients.near("p*u*(1 - u)"),
+                "entry a hundredth smaller": two_clients.near("99/100*p*u*(1 + u)"),
+            },
+        )
+    ],
+    besides=check_l2,
+    faults=(
+        Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
+        Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
+        Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
+        Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
+    ),
+    assumptions=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
+    readings=(
+        "The corrected lines are proved of any two clients, whose distances the spreads bound; the two that are farthest apart after the round give "
+        "the spreads then. D0, D and e are any positive numbers that bound the spreads and sqrt(epsilon_1).",
+    ),
     repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
     replay=replay_l2,
 )

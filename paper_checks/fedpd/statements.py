@@ -121,37 +121,6 @@ def _moved_copy(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
 
 
-def _value_below_duals(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f_i(x_0) <= L_i - share ((1 - 3u)/(2 eta)) ||x_i - x_0||^2 + ||v||^2/(4L), v = lam_i + grad f_i(x_i)."""
-    f = w.function(p.L, -p.L)
-    x, v = w.vector("x"), w.vector("v")
-    slope, value = w.at(f, x, "g")
-    _, at_x0 = w.at(f, x * 0, "g0")
-    less = norm2(x) * (c.share * (1 - 3 * p.L * p.eta) / (2 * p.eta))
-    return at_x0 - lagrangian(value, x, x * 0, v - slope, p.eta) + less - norm2(v) / (4 * p.L) * c.error
-
-
-def _duals_near_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||v||^2 <= ((1 + L gamma)^2/gamma^2 + L^2) (spent2 + ||d||^2), d the last step, ||g - grad f_i(x - d)||^2 <= L^2 spent2."""
-    f = w.function(p.L, -p.L)
-    d, e, spent2 = w.vector("d"), w.vector("e"), w.value("spent2")
-    slope, _ = w.at(f, d, "g")
-    before, _ = w.at(f, d * 0, "g-")
-    w.assume("estimate", norm2(e) - spent2 * p.L**2)
-    v = slope - before - e - d / p.gamma
-    return norm2(v) - (spent2 + norm2(d)) * (c.factor * ((1 / p.gamma + p.L) ** 2 + p.L**2))
-
-
-VALUE_BELOW = Lemma(
-    "values below, by the duals' errors",
-    "supplement, Lemma 11",
-    "0 < L, 0 < eta",
-    _value_below_duals,
-    {"share": 1, "error": 1},
-)
-DUALS_NEAR = Lemma(
-    "the duals' errors", "supplement, Lemma 11", "0 < L, 0 < gamma", _duals_near_gradients, {"factor": 1}
-)
 INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
 MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
 
@@ -170,7 +139,21 @@ def _averaging(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return falls + uploads_above_mean(spread2, p.n, p.eta, c.share)
 
 
-LEMMA_THREE = Lemma("Lemma 3", "(23)", "0 < eta, 2 <= n", _averaging, {"share": 1})
+LEMMA_THREE_ON_AVERAGE = Lemma(
+    "Lemma 3 from what pairs have on average", "(23)", "0 < eta, 2 <= n", _averaging, {"share": "1/2"}
+)
+
+
+def _one_upload(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """L_i at the upload v_i of a client minus at the average of all n, where no other is farther from it than the spread."""
+    v, lam, others, spread2 = w.vector("v_i"), w.vector("lam_i"), w.vector("v_j", True), w.value("spread2")
+    w.assume("spread of uploads", norm2(others - v) - spread2)
+    x, average = v - lam * p.eta, (v + bar(others) * (p.n - 1)) / p.n
+    falls = lagrangian(0, x, average, lam, p.eta) - lagrangian(0, x, v, lam, p.eta)
+    return falls + uploads_above_mean(spread2, p.n, p.eta, c.share)
+
+
+LEMMA_THREE = Lemma("Lemma 3 for each client", "(23)", "0 < eta, 2 <= n", _one_upload, {"share": 1})
 
 
 def below_level(level: Any, w2: Any, eps: Any, L: Any, eta: Any, factor: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from fedtheory.algorithms import FedPD, FedSplit, Scaffold, VrlSgd
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.algorithms.vrl_sgd import VrlState
+from fedtheory.claims import state
 from fedtheory.claims.claim import Fault, Finding, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import alike
@@ -24,36 +24,13 @@ from fedtheory.core.arrays import average, spread
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
-from fedtheory.proofs.symbolic import agree, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import A1, A2, FreshGradients, HalfDualStep, Prescribed, claim, find_stated, total
+from fedtheory.proofs.symbolic import agree, is_zero, symbols
+from paper_checks.fedpd import identities
+from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, HalfDualStep, claim, find_stated, total
 from paper_checks.fedpd.draws import DRAWS
 from problems.quadratics import Quadratic, random_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
-
-
-# ---- D3 -----------------------------------------------------------------------------------------------------------
-
-
-def check_d3(ctx: Context, *, algorithm: Any = FedPD) -> Iterator[Finding]:
-    """For any answers of the local solver, communicating or not: relations between means, in symbols."""
-    eta, start, kept = symbols("eta", positive=True), np.asarray([symbols("x")], dtype=object), True
-    for n in (1, 2, 3):
-        old, new = (np.asarray(symbols(f"{name}1:{n + 1}"), dtype=object)[:, None] for name in "ac")
-        mean_old, mean_new = old.sum() / n, new.sum() / n
-        method = algorithm(eta, Prescribed({0: old, 1: new}.__getitem__), 0.5)
-        for first, second in product((True, False), repeat=2):
-            coins = {0: {"communicate": first}, 1: {"communicate": second}}
-            last: Any = play_exactly(method, FreshGradients(n), start, 2, coins)[2]
-            kept &= is_zero(last.lam_i.sum() / n - (mean_new - mean_old) / eta)
-            kept &= is_zero(last.x0_i.sum() / n - (2 * mean_new - mean_old))
-    yield proved(
-        "means, any local solver",
-        kept,
-        "mean lam^(r+1) = (mean x^(r+1) - mean x^r)/eta and mean x_{0,i}^(r+1) = 2 mean x^(r+1) - mean x^r, whatever the local solver "
-        "returns and whether or not the rounds communicate; all updates are affine and the same for every client, so means obey the "
-        "case n = 1",
-    )
 
 
 # ---- D5, EQ3, Q9 ----------------------------------------------------------------------------------------------------
@@ -83,11 +60,11 @@ def _one_round(n: int, sign: int = 1) -> SimpleNamespace:
     x, c = np.array([[symbols("x")]], dtype=object), c_i.sum(axis=0, keepdims=True) / n
     states: tuple[Any, Any] = ScaffoldState(x, c, c_i), VrlState(x, sign * (c_i - c))
     solvers, after = [_AnySteps(answers, Q, lr) for _ in states], []
-    for kind, solver, state in zip((Scaffold, VrlSgd), solvers, states, strict=True):
+    for kind, solver, old in zip((Scaffold, VrlSgd), solvers, states, strict=True):
         method: Any = object.__new__(kind)  # the constructors refuse a symbolic number of steps
         for name, value in (("local", solver), ("server_lr", 1)):
             object.__setattr__(method, name, value)
-        after.append(method.round(FreshGradients(n), state, None, SCRIPT))
+        after.append(method.round(FreshGradients(n), old, None, SCRIPT))
     asked = [solver.seen.a for solver in solvers]
     return SimpleNamespace(before=states[0], after=after[0], vrl=after[1], asked=asked, answers=answers, span=Q * lr)
 
@@ -298,15 +275,15 @@ def check_d6(ctx: Context, *, sign: int = 1, relaxation: int = 2) -> Iterator[Fi
 
 
 CLAIMS = [
-    claim(
+    state(
         "FEDPD-D3",
-        "identity",
+        f"{PAPER}, derived",
         "structure of Algorithm 2",
         "For any local solver, mean lam_i^{r+1} = (xbar^{r+1} - xbar^r)/eta and mean x_{0,i}^{r+1} = 2 xbar^{r+1} - xbar^r, whether or "
         "not the round communicates.",
-        check_d3,
-        Fault("half a dual step", "means, any local solver", {"algorithm": HalfDualStep}),
-        assumes=("r >= 1",),
+        identities.means(),
+        assumptions=("r >= 1",),
+        wrong={"half a dual step": identities.means(HalfDualStep)},
     ),
     claim(
         "FEDPD-D5",

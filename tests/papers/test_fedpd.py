@@ -56,7 +56,8 @@ LEDGER = (
     + [f"R{k}" for k in range(1, 6)]
     + [f"L{k}" for k in range(1, 5)]
     + [f"L{k}s" for k in range(5, 12)]
-    + ["CL1", "CL2", "FIG1", "T1", "T2", "T3", "T4s", "TAB1", "TAB3"]
+    + [f"E{k}" for k in (26, 35, 37, 41, 44)]
+    + ["A4", "CL1", "CL2", "FIG1", "T1", "T2", "T3", "T4s", "TAB1", "TAB3"]
 )
 
 #: claims whose evidence holds exact certificates of worst cases

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.statements.theorems.as_parts import is_proved
@@ -19,19 +18,15 @@ from paper_checks.fedpd.theorems import corrected, with_errors
 from paper_checks.fedpd.variance_reduced import expected_stationarity, grows_by, second_moments
 from problems.finite_sum import SampledQuadratic
 
-P, U = sympy.symbols("p u", positive=True)
-
 
 @pytest.mark.parametrize("entry", ["p*u*(1-u)", "0*p", "-p*u", "0.99*p*u*(1+u)", "p*u*(1+u) - p*u**3/100"])
-def test_a_smaller_entry_of_lemma_2_is_rejected(entry: str) -> None:
-    assert not spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+def test_a_smaller_entry_of_lemma_2_is_exceeded(entry: str) -> None:
     left, right = spreads.both_sides(spreads.APART, entry)
     assert left > right
 
 
 @pytest.mark.parametrize("entry", ["p*u*(1+u)", "2*p*u", "1.01*p*u*(1+u)", "p*u*(1+u) + u"])
-def test_an_entry_as_large_as_the_corrected_one_passes(entry: str) -> None:
-    assert spreads.entry_follows(sympy.sympify(entry, locals={"p": P, "u": U}), P, U)
+def test_an_entry_as_large_as_the_corrected_one_is_not(entry: str) -> None:
     left, right = spreads.both_sides(spreads.APART, entry)
     assert left <= right
 

@@ -354,31 +354,46 @@ class _Played:
         assumed: list[tuple[str, WordLine]] = [
             (n, (self.writer.at_most_zero(form),)) for n, form in self.world.hypotheses
         ]
-        equations = list(self._equations())  # of a round with draws one for each outcome
+        equations = self._equations()
         stated = list_stated(self.teller.theorem)
         asked = frozenset[str]().union(*(names_of_quantity(self.teller.theorem.quantities[name]) for name in stated))
         asked |= {name for fields in map(self._fields_of, self.world.rounds) for name in fields or ()}
         needed = {(name, k) for name in asked for k in range(len(self.states))}
         needed |= {place for line in [*gradients, *(line for _, line in assumed)] for place in self._spoken(line)}
-        while more := {p for at, line in equations if at in needed for p in self._spoken(line)} - needed:
+        while more := self._needed_by(needed, equations) - needed:
             needed |= more
-        yield from (("", line) for at, line in equations if at in needed)
+        yield from (("", line) for at, lines in equations.items() if at in needed for line in lines)
         yield from (("", line) for line in gradients)
         yield from assumed
 
     def _spoken(self, line: WordLine) -> set[FieldAt]:
         return _places(line, self.teller.owners, self.constants)
 
-    def _equations(self) -> Iterator[tuple[FieldAt, WordLine]]:
-        """What each field is, if it is not any vector or number."""
+    def _needed_by(self, needed: set[FieldAt], equations: Mapping[FieldAt, Sequence[WordLine]]) -> set[FieldAt]:
+        """The fields that lines about needed ones speak of; after a draw, each of them in every round."""
+        spoken = {p for at in needed & equations.keys() for line in equations[at] for p in self._spoken(line)}
+        drawn = [k for k, outcomes in enumerate(self.states) if len(outcomes) > 1]
+        return spoken | {(name, k) for name, _ in spoken for k in drawn}
+
+    def _equations(self) -> dict[FieldAt, list[WordLine]]:
+        """What each field is, if it is not any vector or number; after a draw, in each outcome, or once where all have the same."""
+        found: dict[FieldAt, list[WordLine]] = {}
         for k, outcomes in enumerate(self.states):
+            seen: dict[FieldAt, list[tuple[Any, ast.Compare]]] = {}
             for chance, known in outcomes:
-                drawn: WordLine = ("with probability ", number_tree(chance), ": ") if len(outcomes) > 1 else ()
                 for name, value in known.items():
                     meaning = None if name in self.constants and k else self._meaning(name, k, value)
                     own = self.field(name, k, value)
                     if meaning is not None and show_tree(meaning) != show_tree(own):
-                        yield (name, k), (*drawn, ast.Compare(own, [ast.Eq()], [meaning]))
+                        seen.setdefault((name, k), []).append((chance, ast.Compare(own, [ast.Eq()], [meaning])))
+            for at, told in seen.items():
+                same = len(told) == len(outcomes) and len({show_tree(said) for _, said in told}) == 1
+                found[at] = (
+                    [(told[0][1],)]
+                    if same
+                    else [("with probability ", number_tree(chance), ": ", said) for chance, said in told]
+                )
+        return found
 
     def _meaning(self, name: str, k: int, value: Any) -> ast.expr | None:
         """What a field is: the one before it that is the same thing, or how it was made; None of any vector or number."""

@@ -1,0 +1,130 @@
+"""Identities of FedPD's rounds and of FedAvg's local steps, for every round, number of clients and dimension, as theorems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace as State
+from typing import Any
+
+from fedtheory.algorithms import FedPD
+from fedtheory.claims import PlayedStates, Theorem, bar
+from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.fedpd import rounds
+from paper_checks.fedpd.skipped_rounds import own_round
+
+# ---- means (D3) ----------------------------------------------------------------------------------------------------------
+
+
+def play_any_answers(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list[Any]:
+    """Rounds whose local solver may answer anything; the mean of the copies is that of x_i + eta lam_i, as after each round."""
+    x_i, lam_i, copies = (world.vector(name, True) for name in ("x_i", "lam_i", "copies"))
+    copies = copies - bar(copies) + bar(x_i + lam_i * p.eta)
+    states: list[Any] = [State(x=bar(copies), x_i=x_i, x0_i=copies, lam_i=lam_i)]
+    for k in range(1, max(last, 1) + 1):
+        old, answers = states[-1], world.vector(f"x_i {k}", True)
+        shared, kept = (own_round(world, p, old, answers, skips, algorithm) for skips in (False, True))
+        old.x_i_next, old.lam_i_next = answers, shared["lam_i"]
+        old.shared, old.kept = shared["x0_i"], kept["x0_i"]
+        states.append([(1 - p.p, State(**shared)), (p.p, State(**kept))] if k == last else State(**shared))
+    return states[: last + 1]
+
+
+def means(algorithm: Any = FedPD) -> Theorem:
+    """Means of duals and copies after a round, whichever way the coin falls."""
+    return Theorem(
+        name="means of FedPD's rounds",
+        region="0 < eta, 0 < p < 1",
+        states=PlayedStates(partial(play_any_answers, algorithm=algorithm)),
+        rounds={"r": 0},
+        quantities={
+            "duals": "norm2(bar(lam_i_next) - (bar(x_i_next) - bar(x_i))/eta)",
+            "shared": "norm2(bar(shared) - (2*bar(x_i_next) - bar(x_i)))",
+            "kept": "norm2(bar(kept) - (2*bar(x_i_next) - bar(x_i)))",
+        },
+        claim=("duals[r] == 0", "shared[r] == 0", "kept[r] == 0"),
+        proof="""
+          mean:   claim 1 by identity
+          copies: claim 2 by identity
+          own:    claim 3 by identity
+        """,
+    )
+
+
+# ---- the first round (D13) -------------------------------------------------------------------------------------------------
+
+FIRST_ROUND = Theorem(
+    name="FedPD's first round",
+    region="0 < L, 0 < eta < 1/L",
+    states=rounds.EXACT,
+    rounds={},
+    quantities={
+        "clients": "mean(norm2(x_i_next - x))",
+        "server": "norm2(x_next - (x - eta*bar(grad(f_i, x))))",
+    },
+    claim=("clients[0] <= 0", "server[0] <= 0"),
+    proof="""
+      near:  (1 - L**2*eta**2)*clients[0] <= 0 by derivation
+      still: claim 1                           by combine (1/(1 - L**2*eta**2))*near
+      twice: server[0] <= 4*clients[0]         by derivation
+      step:  claim 2                           by combine twice, 4*still
+    """,
+)
+
+# ---- FedAvg's local steps (EQ6) ----------------------------------------------------------------------------------------------
+
+
+def local_steps(world: World, p: Parameters, last: int, state: State) -> list[State]:
+    """Local steps along any vectors g, gradients of whatever samples, and the mean of the models then."""
+    states = [state]
+    for k in range(1, last + 1):
+        old, g = states[-1], world.vector(f"g {k}", True)
+        states.append(State(x=old.x, y_i=old.y_i - g * p.eta, sum_i=old.sum_i + g))
+    for reached in states:
+        reached.x_next = bar(reached.y_i)
+    return states
+
+
+def play_local(world: World, p: Parameters, last: int) -> list[State]:
+    """Any models, and any sums of gradients."""
+    return local_steps(
+        world, p, last, State(x=world.vector("x"), y_i=world.vector("y_i", True), sum_i=world.vector("sum_i", True))
+    )
+
+
+def start_local(world: World, p: Parameters, last: int) -> list[State]:
+    """All start from the server's model."""
+    x, zero = world.vector("x"), world.vector("any", True) * 0
+    return local_steps(world, p, last, State(x=x, y_i=x + zero, sum_i=zero))
+
+
+LINEAR_STEPS = Theorem(
+    name="FedAvg's local steps",
+    region="0 < eta",
+    states=PlayedStates(play_local, start_local, lambda world, p: start_local(world, p, 0)[0]),
+    rounds={"q": 0, "Q": 0},
+    quantities={
+        "local": "mean(norm2(y_i - (x - eta*sum_i)))",
+        "server": "norm2(x_next - (x - eta*bar(sum_i)))",
+    },
+    claim=("local[Q] == 0", "server[Q] <= 0"),
+    proof="""
+      first: local[0] == 0             by identity
+      step:  local[q+1] == local[q]    by identity
+      all:   claim 1                   by induction Q: base combine first; step combine ih, step(q=Q)
+      mean:  server[q] <= local[q]     by derivation
+      done:  claim 2                   by combine mean(q=Q), all
+    """,
+)
+
+
+def with_step(share: Any) -> Theorem:
+    """The same of steps that are ``share`` as long."""
+
+    def shorter(world: World, p: Parameters, last: int) -> list[State]:
+        return play_local(world, State(eta=p.eta * share), last)
+
+    def start(world: World, p: Parameters, last: int) -> list[State]:
+        return start_local(world, State(eta=p.eta * share), last)
+
+    return replace(LINEAR_STEPS, states=PlayedStates(shorter, start, lambda world, p: start(world, p, 0)[0]))
