@@ -26,7 +26,28 @@ SOURCE = "paper_checks.safari"
 MODULES = (optimisation, biased, strongly_convex, limits, learnability, positively_related, generalisation, no_worse)
 IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
 #: more than about a second
-SLOW = {"T4", "T4b", "T4c", "T4e", "T5", "T5a", "T5b", "T5c", "T5d", "T5e", "T5f", "T5g", "R5b", "L2", "X2", "X3", "C1a", "C2", "R3", "R4"}
+SLOW = {
+    "T4",
+    "T4b",
+    "T4c",
+    "T4e",
+    "T5",
+    "T5a",
+    "T5b",
+    "T5c",
+    "T5d",
+    "T5e",
+    "T5f",
+    "T5g",
+    "R5b",
+    "L2",
+    "X2",
+    "X3",
+    "C1a",
+    "C2",
+    "R3",
+    "R4",
+}
 EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
 
 
