@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from fedtheory.algorithms import FedDane, FedPD, FedProx, every
 from fedtheory.algorithms.fedpd import FedPDState
+from fedtheory.claims import Theorem
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Covered, Fault, Finding, Reading, Replay
+from fedtheory.claims.claim import Covered, Fault, Finding, Picture, Reading, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, assume_constant, disproved, holds, proved, refute
@@ -28,6 +30,7 @@ from fedtheory.running.runner import run
 from paper_checks.fedpd.common import (
     A1,
     A2,
+    PAPER,
     AveragesModels,
     Prescribed,
     claim,
@@ -41,6 +44,7 @@ from paper_checks.fedpd.common import (
 )
 from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
 from paper_checks.fedpd.theorems import corrected
+from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
 
@@ -88,22 +92,46 @@ def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strengt
     )
 
 
-def check_q7(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength: Any = 4) -> Iterator[Finding]:
-    """FedProx's biased limit for all parameters, against FedPD's."""
-    found = yield from find_stated(ctx, {"FedProx": D12["FedProx"], "FedPD": D12["FedPD, three clients"]}, instead)
-    a, c, rho = symbols("a1:3", positive=True), symbols("c1:3"), symbols("rho", positive=True)
-    ends = [sum(v * ci for v, ci in zip(w, c, strict=True)) / sum(w) for w in (a, [v * rho / (rho + v) for v in a])]
-    yield proved(
-        "both",
-        is_not_zero(ends[1] - ends[0]) and is_proved(corrected(strength)),
-        "FedProx converges to a point that is not x*, on quadratics with any rho; with exact solves and u < 1/2 the sum of FedPD's "
-        "||grad f(x_0^r)||^2 is finite for every smooth f bounded below (D1)",
-        resting_on=found,
+def _weights(weight: str) -> str:
+    """The mean of c_1 and c_2 with these weights of a."""
+    return weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2"))
+
+
+ELSEWHERE = Theorem(
+    "0 < a1 < a2, 0 < c1 < c2, 0 < rho",
+    f"{_weights('{a}*rho/(rho + {a})')} < {_weights('{a}')}",
+    "done: claim by combine",
+    name="FedProx's limit is not x*",
+)
+
+
+@cache
+def gradients_vanish() -> Theorem:
+    """||grad f(x_0^t)||^2 -> 0 with exact solves, for f >= f(x^0) - D_0, by D1."""
+    own = corrected()
+    return replace(
+        own,
+        name="FedPD's gradients vanish",
+        region=f"{own.region}, 0 <= D_0",
+        quantities={name: own.quantities[name] for name in ("f", "grad2")},
+        where={name: own.where[name] for name in ("u", "M", "K")},
+        rests={"sums": own},
+        given={"below": "f[0] - D_0 <= f[t]"},
+        claim="grad2[t] -> 0 as t",
+        proof="""
+      pos:   0 <= grad2[t]                        by derivation
+      bound: sum(grad2[t], t, 1, T) <= K*D_0      by combine 1*sums, K*below(t=T)
+      done:  claim                                by series pos, bound
+    """,
     )
+
+
+def draw_q7(ctx: Context) -> Picture:
+    """Runs of both on quadratics."""
     problem = random_quadratics(6, 4, heterogeneity=2.0, seed=ctx.seed)
     methods = {"FedProx, rho = 1": FedProx(1.0), "FedPD, u = 0.4": FedPD(0.4)}
     traces = {name: total(problem, method, np.zeros(4), ctx.pick(800, 3000)) for name, method in methods.items()}
-    yield draw("FedProx stops short of the stationary point, FedPD does not", traces)
+    return draw("FedProx stops short of the stationary point, FedPD does not", traces)
 
 
 def check_q8(ctx: Context, *, method: Any = FedPD) -> Iterator[Finding]:
@@ -271,20 +299,28 @@ CLAIMS = [
         Fault("models averaged, duals apart", "one vector a client", {"method": AveragesModels}),
         assumes=("full participation", "one coin a round, shared by all clients"),
     ),
-    claim(
+    claim_steps(
         "FEDPD-Q7",
-        "divergence",
+        PAPER,
         "Section IV-C",
         "FedProx fails to converge to the global stationary point; FedPD's duals let it converge.",
-        check_q7,
-        put(
-            "FedPD in FedProx's place",
-            "FedProx",
-            fedprox_ends(method="fedpd", options="eta = 1/rho, init_dual = grad, exact, p = 0"),
-        ),
-        put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
-        Fault("constant of the proof cut by a hundredth", "both", {"strength": "99/25"}),
-        assumes=(
+        [
+            Step(
+                "FedProx's limit",
+                D12["FedProx"],
+                wrong={
+                    "FedPD in FedProx's place": fedprox_ends(
+                        method="fedpd", options="eta = 1/rho, init_dual = grad, exact, p = 0"
+                    ),
+                    "the weights a_i of x*": _WEIGHTS_A,
+                },
+            ),
+            Step("it is not x*, where curvatures and centres differ", ELSEWHERE),
+            Step("FedPD's gradients vanish", gradients_vanish()),
+        ],
+        kind="divergence",
+        picture=draw_q7,
+        assumptions=(
             A1,
             A2,
             "exact local solves",

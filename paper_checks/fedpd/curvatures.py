@@ -1,4 +1,4 @@
-"""Skipping communication with equal curvatures (D4), without A4 (D8), and with clients that come closer (Q3)."""
+"""Skipping communication with equal curvatures (D4) and without A4 (D8)."""
 
 from __future__ import annotations
 

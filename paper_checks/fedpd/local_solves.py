@@ -103,6 +103,7 @@ CLAIMS = [
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
         identities.FIRST_ROUND,
+        kind="identity",
         assumptions=(A1, "exact local solves", "p = 0"),
     ),
 ]

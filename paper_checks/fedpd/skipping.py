@@ -540,7 +540,7 @@ CLAIMS = [
                 wrong={"a hundredth more accuracy": skipped_rounds.near_recipe("199/100")},
             )
         ],
-        kind="rate",
+        kind="proof step",
         assumptions=_ASSUMED,
         readings=(
             "Read as: a share p of all communications can be skipped at a given accuracy, and p may be the larger the smaller G is. The p with "

@@ -282,6 +282,7 @@ CLAIMS = [
         "For any local solver, mean lam_i^{r+1} = (xbar^{r+1} - xbar^r)/eta and mean x_{0,i}^{r+1} = 2 xbar^{r+1} - xbar^r, whether or "
         "not the round communicates.",
         identities.means(),
+        kind="identity",
         assumptions=("r >= 1",),
         wrong={"half a dual step": identities.means(HalfDualStep)},
     ),

@@ -245,18 +245,21 @@ UNTIED = {
         "FEDPD-CL2, constant step_general",
         "FEDPD-CL2, definition lambda",
         "FEDPD-CL2, definition lambda (other reading)",
-        *(f"FEDPD-T1, rhs eq{k}" for k in ("20", "26", "27", "30a", "30b", "32", "33a", "33b", "35", "35_line1")),
-        *(f"FEDPD-T1, rhs eq{k}" for k in ("36", "37", "38", "39", "39_line1", "44a", "44")),
+        *(f"FEDPD-T1, rhs eq{k}" for k in ("20", "27", "30a", "30b", "32", "33a", "33b", "36", "38", "39", "39_line1")),
         *(f"FEDPD-T1, constant {k}" for k in ("coef34_x", "coef34_x0", "coef34_eps1", "coef36_x0", "coef36_spread")),
         *(
             f"FEDPD-T1, {k}"
             for k in ("lhs eq34", "lhs eq36", "constant min38", "constant coef44_2", "condition positivity")
         ),
-        *(f"FEDPD-T3, rhs eq{k}" for k in ("41", "41_line2", "42", "43")),
+        *(f"FEDPD-T3, rhs eq{k}" for k in ("42", "43")),
         *(f"FEDPD-L1, rhs eq46{k}" for k in ("b", "b (other reading)", "c")),
         *(f"FEDPD-L2, rhs eq{k}" for k in ("49", "49c", "50", "51")),
         *(f"FEDPD-L3, rhs proof_{k}" for k in "ac"),
         "FEDPD-L4, rhs eq54_line2",
+    ),
+    "a claim of its own is about it (E26, E35, E37, E41, E44), as a form of vectors or of numbers": (
+        *(f"FEDPD-T1, rhs eq{k}" for k in ("26", "35", "35_line1", "37", "44a", "44")),
+        *(f"FEDPD-T3, rhs eq{k}" for k in ("41", "41_line2")),
     ),
     "printed with x_i^r, which its sentence does not have; the other reading is tied": (
         "FEDPD-EQ4, definition f_tilde",

@@ -87,7 +87,7 @@ def entry(second: str = "p*u*(1 + u)") -> Theorem:
     products = {f"by_{name}": f"dot(after, {name})" for name in (*SIZES, "bent_after")}
     return Theorem(
         name="Lemma 2 for two clients",
-        region="0 < L, 0 < eta < 1/L, 0 <= p <= 1, 0 < D0, 0 < D, 0 < G, 0 < e, 0 < m",
+        region="0 < L, 0 < eta < 1/L, 0 <= p, 0 < D0, 0 < D, 0 < G, 0 < e, 0 < m",
         states=PlayedStates(play),
         rounds={"r": 0},
         quantities=parts | errors | products,

@@ -222,9 +222,9 @@ def test_every_equation_that_is_told_is_true_of_what_is_played(name: str) -> Non
     for last in (1, 2) if "DualFL" not in name else (1,):
         played = teller.play(last)
         states = [outcomes[0][1] for outcomes in played.states]
-        reader, equations = WordReader(played.writer, teller.numbers, states, teller.owners), dict(played._equations())
+        reader, equations = WordReader(played.writer, teller.numbers, states, teller.owners), played._equations()
         assert equations
-        for (field, k), (tree,) in equations.items():
+        for (field, k), ((tree,),) in equations.items():
             assert isinstance(tree, ast.Compare)
             assert is_same(states[k][field], reader.value(tree.comparators[0])), f"{field}: {write(tree)}"
         assumed = [line for name, line in played.lines() if name]
@@ -279,3 +279,25 @@ def test_a_number_that_was_made_of_other_things_is_refused_and_not_written_as_di
     with pytest.raises(Unwritten, match="not made of the parameters"):
         tell_states(theorem)
     assert tell(theorem).sentence.startswith("It could not be written out: Unwritten")
+
+
+# ---- what is drawn -------------------------------------------------------------------------------------------------------
+
+
+def flips(world: Any, p: Any, last: int) -> list[Any]:
+    """x becomes 2x, and with probability p it becomes y, which stays; z is x + y."""
+    x, y = world.vector("x"), world.vector("y")
+    states: list[Any] = [SimpleNamespace(x=x, y=y, z=x + y)]
+    if last:
+        states.append([(c, SimpleNamespace(x=new, y=y, z=x + y)) for c, new in ((1 - p.p, x * 2), (p.p, y))])
+    return states
+
+
+def test_every_outcome_of_a_draw_is_told_and_what_they_share_once() -> None:
+    drawn = Theorem(
+        "0 < p < 1", "0 <= d[t]", states=PlayedStates(flips), rounds={"t": 0}, quantities={"d": "norm2(x - y)"}
+    )
+    told = told_of(drawn)
+    assert "with probability 1 - p: x^{t+1} = 2 x^t" in told and "with probability p: x^{t+1} = y" in told
+    shared = replace(drawn, quantities={"d": "norm2(z)"})
+    assert [line for line in told_of(shared) if "z^{t+1}" in line and "probability" in line] == []
