@@ -28,7 +28,7 @@ from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from paper_checks.fedpd import statements
 from paper_checks.fedpd.common import A1, PAPER, FreshGradients, certainly_nonnegative, claim, rational
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
-from paper_checks.steps import Runs, Step, claim_steps
+from paper_checks.steps import Conclusion, Runs, Step, claim_steps
 from problems.finite_sum import SampledQuadratic, random_finite_sum
 
 # ---- Lemma 9 --------------------------------------------------------------------------------------------------------

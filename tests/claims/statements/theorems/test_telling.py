@@ -284,7 +284,7 @@ def test_a_number_that_was_made_of_other_things_is_refused_and_not_written_as_di
 # ---- what is drawn -------------------------------------------------------------------------------------------------------
 
 
-def flips(world: Any, p: Any, last: int) -> list[Any]:
+def doubles_or_moves(world: Any, p: Any, last: int) -> list[Any]:
     """x becomes 2x, and with probability p it becomes y, which stays; z is x + y."""
     x, y = world.vector("x"), world.vector("y")
     states: list[Any] = [SimpleNamespace(x=x, y=y, z=x + y)]
@@ -295,7 +295,11 @@ def flips(world: Any, p: Any, last: int) -> list[Any]:
 
 def test_every_outcome_of_a_draw_is_told_and_what_they_share_once() -> None:
     drawn = Theorem(
-        "0 < p < 1", "0 <= d[t]", states=PlayedStates(flips), rounds={"t": 0}, quantities={"d": "norm2(x - y)"}
+        "0 < p < 1",
+        "0 <= d[t]",
+        states=PlayedStates(doubles_or_moves),
+        rounds={"t": 0},
+        quantities={"d": "norm2(x - y)"},
     )
     told = told_of(drawn)
     assert "with probability 1 - p: x^{t+1} = 2 x^t" in told and "with probability p: x^{t+1} = y" in told
