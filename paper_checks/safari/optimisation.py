@@ -6,16 +6,25 @@ part in a client round is arbitrary. For K local steps and m clients every state
 
 from __future__ import annotations
 
-from fedtheory.claims import Claim, Equivalence, state
+from fedtheory.claims import Claim, Equivalence, Role, state
 from paper_checks.safari import convergence, lemmas, local_steps
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "safari"
 DERIVED = "safari, derived"
 ASSUMED = ["Assumptions 3 to 5"]
 CONVEX = ["Assumptions 3 to 5", "F_i mu-strongly convex"]
 INDEPENDENT = "clients draw independently of each other"
-HANDED_ON = "What the last part is given under the names noise and near is what the parts of these names say."
+#: how a theorem about a round is narrower than the paper's, which derives what is given
+GIVEN = "given the noise of a round's steps and how near they stay"
+
+
+def handed_on(name: str, role: Role = "printed") -> Conclusion:
+    """The paper's statement, from a theorem with this name about a round, and from what it is given of the steps inside of the round."""
+    argument = "What the theorem is given under the names noise and near is what the parts of these names say of the steps inside of a round."
+    return Conclusion(f"{name}, with what is given", argument, (name, "noise", "near"), role)
+
+
 DRIFT = "mean_i ||x_{r,k}^i - x_r||^2 is written as it is; (41) bounds it"
 
 
@@ -89,11 +98,15 @@ CLAIMS: list[Claim] = [
         "A client round with eta_c = 2 eta_s/K: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + 4 sigma_G^2 + (8 L eta_s/K^2 - "
         "2/K^2) ||G||^2 "
         "+ (80 L^2 eta_s^2/K)(sigma^2 + 6 K sigma_G^2) + (8 L eta_s/(mK)) sigma^2.",
-        [Step("noise", local_steps.NOISE), Step("near", local_steps.NEAR), Step("(50)", convergence.CLIENT_ROUND_4)],
+        [
+            Step("noise", local_steps.NOISE),
+            Step("near", local_steps.NEAR),
+            Step("(50)", convergence.CLIENT_ROUND_4, scope=GIVEN),
+        ],
+        conclusions=[handed_on("(50)")],
         assumptions=[*ASSUMED, INDEPENDENT],
         readings=[
             "The factor 1/4 needs eta_c <= 1/(2 sqrt(30) L K) only; the printed condition gives 7/16. Shown for eta_c <= 1/(11 L K), which is wider.",
-            HANDED_ON,
         ],
     ),
     claim_steps(
@@ -145,12 +158,12 @@ CLAIMS: list[Claim] = [
         [
             Step("noise", local_steps.UNCORRELATED),
             Step("near", local_steps.NEAR),
-            Step("(77)", convergence.CLIENT_ROUND_5),
+            Step("(77)", convergence.CLIENT_ROUND_5, scope=GIVEN),
         ],
+        conclusions=[handed_on("(77)")],
         assumptions=[*CONVEX, INDEPENDENT, "eta_c <= 1/(8LK)"],
         readings=[
             "Theorem 5 does not ask for eta_c <= 1/(8LK), which (41) needs; by etabar this is etabar <= mu/(16 L). mu < L, as in SAFARI-T5a.",
-            HANDED_ON,
         ],
     ),
     claim_steps(

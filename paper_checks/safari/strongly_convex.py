@@ -37,7 +37,7 @@ from paper_checks.safari.biased import (
     read,
 )
 from paper_checks.safari.convergence import RATE_5, THEOREM_5
-from paper_checks.safari.optimisation import CONVEX, HANDED_ON, INDEPENDENT, PAPER
+from paper_checks.safari.optimisation import CONVEX, GIVEN, INDEPENDENT, PAPER, handed_on
 from paper_checks.safari.theorems import (
     BOUND_5,
     BY_ETABAR,
@@ -164,7 +164,7 @@ CORRECTED = "with 16 and 1/(L mu)"
 CORRECTED_STEPS = (
     Step("noise", local_steps.UNCORRELATED, "repaired"),
     Step("near", local_steps.NEAR, "repaired"),
-    Step(CORRECTED, THEOREM_5, "repaired"),
+    Step(CORRECTED, THEOREM_5, "repaired", GIVEN),
 )
 
 
@@ -267,7 +267,8 @@ def rate(id: str, source: str, statement: str) -> Claim:
         PAPER,
         source,
         statement,
-        [*CORRECTED_STEPS[:2], Step("under the corrected condition on q", RATE_5, "repaired")],
+        [*CORRECTED_STEPS[:2], Step("under the corrected condition on q", RATE_5, "repaired", GIVEN)],
+        conclusions=[handed_on("under the corrected condition on q", "repaired")],
         kind="rate",
         besides=check_rate,
         faults=(
@@ -278,7 +279,6 @@ def rate(id: str, source: str, statement: str) -> Claim:
             ),
         ),
         assumptions=(*CONVEX, INDEPENDENT, "Theorem 5's condition on q"),
-        readings=(HANDED_ON,),
         repaired="With 16 etabar/mu^2 and 1/(L mu) in Theorem 5's condition on q, and eta_c <= 1/(8LK): the bound falls like e^{-etabar R} to a "
         "constant times etabar, so that etabar = c log(R)/R gives R^{-c} and c log(R)/R.",
     )
@@ -325,6 +325,7 @@ CLAIMS: list[Claim] = [
         "Theorem 5",
         "E ||x_R - x*||^2 <= (1 - etabar)^R ||x_0 - x*||^2 + deltabar, for q at most a threshold with 4 etabar/mu^2 and 1/(L + mu).",
         CORRECTED_STEPS,
+        conclusions=[handed_on(CORRECTED, "repaired")],
         kind="rate",
         besides=check_t5,
         faults=(Fault("no client rounds", "printed bound", {"instance": FIVE | {"q": "0"}}, holds=True), BIASED),
@@ -336,7 +337,6 @@ CLAIMS: list[Claim] = [
             "q at most the printed threshold at every r",
         ),
         readings=(
-            HANDED_ON,
             "The corrected condition is asked for in expectation only, which is less than in every round of every path.",
             "Its G_3 and G_4 are those of the run itself, which depends on q: it cannot be used to choose q beforehand.",
         ),
