@@ -51,12 +51,17 @@ from problems.quadratics import Quadratic, random_indefinite, random_quadratics,
 # ---- D12, Q7, Q8 ------------------------------------------------------------------------------------------------------
 
 
+def two_parabolas(a1: Any, a2: Any, c1: Any, c2: Any) -> Any:
+    """(a_i/2)(x - c_i)^2 on two clients."""
+    return scalar_quadratics(np.array([a1, a2]), np.array([c1, c2]))
+
+
 def fedprox_ends(weight: str = "{a}*rho/(rho + {a})", method: str = "fedprox", options: str = "rho, exact") -> Limit:
     """Exact FedProx on (a_i/2)(x - c_i)^2, two clients, ends at sum w_i c_i/sum w_i, w_i = a_i rho/(rho + a_i); c_i > 0 after a shift."""
     return Limit(
         method,
         options,
-        problem=lambda a1, a2, c1, c2: scalar_quadratics(np.array([a1, a2]), np.array([c1, c2])),
+        problem=two_parabolas,
         region="0 < a1, 0 < a2, 0 < c1, 0 < c2, 0 < rho",
         point=weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2")),
     )
@@ -65,11 +70,14 @@ def fedprox_ends(weight: str = "{a}*rho/(rho + {a})", method: str = "fedprox", o
 _WEIGHTS_A = fedprox_ends("{a}")  #: those of x*
 
 
+def three_parabolas() -> Any:
+    """Curvatures 1, 5 and 1/2, about 2, -1 and 4."""
+    return scalar_quadratics(fractions(("1", "5", "1/2")), fractions(("2", "-1", "4")))
+
+
 def _of_three(method: str, options: str) -> Limit:
     """The minimiser is the limit on three clients."""
-    return Limit(
-        method, options, problem=lambda: scalar_quadratics(fractions(("1", "5", "1/2")), fractions(("2", "-1", "4")))
-    )
+    return Limit(method, options, problem=three_parabolas)
 
 
 D12 = {
