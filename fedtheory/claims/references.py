@@ -71,19 +71,9 @@ def _what_is_there(found: Any) -> str:
 
 
 def find_publication(source: str) -> Publication | None:
-    """Return the paper that the claims of a module or file are of, its ``PAPER``; None where it names none.
-
-    Raises
-    ------
-    InvalidInput
-        ``PAPER`` is something else; or as `load_claims`.
-    """
+    """Return the paper that the claims of a module or file are of, its ``PAPER``; None where it names none, or has a name alone there."""
     found = getattr(_open(source), "PAPER", None)
-    if found is not None and not isinstance(found, Publication):
-        raise InvalidInput(
-            f"PAPER in {source} is of type {type(found).__name__}; expected a fedtheory.claims.Publication (title, authors, year, identifier)"
-        )
-    return found
+    return found if isinstance(found, Publication) else None
 
 
 @cache

@@ -146,7 +146,7 @@ CLAIMS: list[Claim] = [
         "Theorem 4.1",
         "E(theta^(n)) - E* -> 0 as n -> infinity and alpha -> 0+, for rho = 0, nu = alpha, local gaps as in (8).",
         [
-            Step("first n", penalised.T41, scope="where subgradients of E at the models are bounded"),
+            Step("first n", penalised.T41),
             Step("then alpha", penalised.PATH),
         ],
         conclusions=[

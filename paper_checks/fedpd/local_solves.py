@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import state
+from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Covered, Fault, Finding, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, proved
+from fedtheory.claims.parts import at_most, equal, proved
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
@@ -23,7 +23,10 @@ from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import identities
 from paper_checks.fedpd.common import A1, PAPER, STEP, claim
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
+from paper_checks.steps import Step, claim_steps
 from problems.logistic import fedpd_synthetic
+from problems.quadratics import random_quadratics
+from problems.separable import random_sines
 
 # ---- R3: how much local work condition (8) costs ---------------------------------------------------------------
 
@@ -84,6 +87,24 @@ def check_r3(ctx: Context, *, lr_factor: float = 1.0, factor: Any = 1, power: fl
     yield exceeds("stochastic steps", -np.polyfit(np.log(marks), np.log(norms), 1)[0], 0.8, text)
 
 
+# ---- D13: the first round -----------------------------------------------------------------------------------------
+
+
+def first_round_of_runs(ctx: Context, *, init_dual: Any = "grad") -> Iterator[Finding]:
+    """x_0^1 = x^0 - eta grad f(x^0) where the method's own solver solves exactly, to rounding."""
+    problems: dict[str, Any] = {
+        "quadratics": random_quadratics(5, 3, seed=ctx.seed),
+        "sines": random_sines(5, 3, seed=ctx.seed),
+        "logistic regression": fedpd_synthetic("weak", n=5, samples=40, d=4, seed=ctx.seed),
+    }
+    for name, problem in problems.items():
+        eta, x0 = 0.3 / float(constant(problem, "L")), np.full((1, problem.d), 0.7)
+        method = FedPD(eta, init_dual=init_dual)
+        state = method.round(problem, method.init(problem, x0), None, Key(0, 0))
+        expected = x0 - eta * problem.grad(x0).mean(axis=0)
+        yield equal(f"run on {name}", state.x, expected, "numeric", "x_0^1 against a gradient step", rtol=1e-12)
+
+
 CLAIMS = [
     claim(
         "FEDPD-R3",
@@ -97,13 +118,15 @@ CLAIMS = [
         assumes=(A1, STEP),
         draws=True,
     ),
-    state(
+    claim_steps(
         "FEDPD-D13",
         f"{PAPER}, derived",
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
-        identities.FIRST_ROUND,
+        [Step("one gradient step", identities.FIRST_ROUND)],
         kind="identity",
         assumptions=(A1, "exact local solves", "p = 0"),
+        besides=first_round_of_runs,
+        faults=(Fault("zero initial duals", "run on quadratics", {"init_dual": "zero"}),),
     ),
 ]

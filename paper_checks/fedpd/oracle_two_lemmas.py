@@ -341,13 +341,7 @@ CLAIMS = [
         "supplement, Lemma 11",
         "E f(x_0^r) <= E L^r - ((1-3u)/(2N eta)) sum_i E ||x_i^r - x_0^r||^2 + (((1+L gamma)^2 + L^2 gamma^2)/(4 L gamma^2)) "
         "[(1/B) sum_tau E ||x^tau - x^{tau-1}||^2 + E ||last inner step||^2].",
-        [
-            Step(
-                "Lemma 11, given Lemma 10",
-                LEMMA_ELEVEN,
-                scope="where the estimates' errors are at most what Lemma 10 says",
-            )
-        ],
+        [Step("Lemma 11, given Lemma 10", LEMMA_ELEVEN)],
         conclusions=[Conclusion("Lemma 11", "Lemma 10 is FEDPD-L10s.", ("Lemma 11, given Lemma 10",))],
         assumptions=("every sample loss is L-smooth", STEP_VR),
     ),

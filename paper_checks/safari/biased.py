@@ -41,7 +41,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.safari import local_steps, transcribed
 from paper_checks.safari.convergence import RATE_4, THEOREM_4
-from paper_checks.safari.optimisation import ASSUMED, GIVEN, INDEPENDENT, PAPER, handed_on
+from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, handed_on
 from paper_checks.safari.theorems import (
     BOUND_4,
     BRACKET_4,
@@ -421,7 +421,7 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
         PAPER,
         source,
         statement,
-        [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired", GIVEN)] if repaired else (),
+        [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
         conclusions=[handed_on("up to 4 q sigma_G^2", "repaired")] if repaired else (),
         kind="rate",
         besides=check,
@@ -439,7 +439,7 @@ CLAIMS: list[Claim] = [
         "(1/R) sum_{r=1}^R E ||grad F(x_r)||^2 <= 2 (F(x_0) - F*)/(R eta_s) + delta, delta = L eta_s (1-q) sigma_s^2 + (80 q L^2 "
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
         "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
-        [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired", GIVEN)],
+        [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired")],
         conclusions=[handed_on(CORRECTED, "repaired")],
         kind="rate",
         besides=check_t4,

@@ -15,8 +15,6 @@ DERIVED = "safari, derived"
 ASSUMED = ["Assumptions 3 to 5"]
 CONVEX = ["Assumptions 3 to 5", "F_i mu-strongly convex"]
 INDEPENDENT = "clients draw independently of each other"
-#: how a theorem about a round is narrower than the paper's, which derives what is given
-GIVEN = "given the noise of a round's steps and how near they stay"
 
 
 def handed_on(name: str, role: Role = "printed") -> Conclusion:
@@ -101,7 +99,7 @@ CLAIMS: list[Claim] = [
         [
             Step("noise", local_steps.NOISE),
             Step("near", local_steps.NEAR),
-            Step("(50)", convergence.CLIENT_ROUND_4, scope=GIVEN),
+            Step("(50)", convergence.CLIENT_ROUND_4),
         ],
         conclusions=[handed_on("(50)")],
         assumptions=[*ASSUMED, INDEPENDENT],
@@ -158,7 +156,7 @@ CLAIMS: list[Claim] = [
         [
             Step("noise", local_steps.UNCORRELATED),
             Step("near", local_steps.NEAR),
-            Step("(77)", convergence.CLIENT_ROUND_5, scope=GIVEN),
+            Step("(77)", convergence.CLIENT_ROUND_5),
         ],
         conclusions=[handed_on("(77)")],
         assumptions=[*CONVEX, INDEPENDENT, "eta_c <= 1/(8LK)"],

@@ -37,7 +37,7 @@ from paper_checks.safari.biased import (
     read,
 )
 from paper_checks.safari.convergence import RATE_5, THEOREM_5
-from paper_checks.safari.optimisation import CONVEX, GIVEN, INDEPENDENT, PAPER, handed_on
+from paper_checks.safari.optimisation import CONVEX, INDEPENDENT, PAPER, handed_on
 from paper_checks.safari.theorems import (
     BOUND_5,
     BY_ETABAR,
@@ -164,7 +164,7 @@ CORRECTED = "with 16 and 1/(L mu)"
 CORRECTED_STEPS = (
     Step("noise", local_steps.UNCORRELATED, "repaired"),
     Step("near", local_steps.NEAR, "repaired"),
-    Step(CORRECTED, THEOREM_5, "repaired", GIVEN),
+    Step(CORRECTED, THEOREM_5, "repaired"),
 )
 
 
@@ -267,7 +267,7 @@ def rate(id: str, source: str, statement: str) -> Claim:
         PAPER,
         source,
         statement,
-        [*CORRECTED_STEPS[:2], Step("under the corrected condition on q", RATE_5, "repaired", GIVEN)],
+        [*CORRECTED_STEPS[:2], Step("under the corrected condition on q", RATE_5, "repaired")],
         conclusions=[handed_on("under the corrected condition on q", "repaired")],
         kind="rate",
         besides=check_rate,

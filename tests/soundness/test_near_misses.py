@@ -18,10 +18,11 @@ from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems.mistakes import is_implied
 from fedtheory.claims.statements.theorems.refuting import WITHOUT_STATES, BrokenClaim
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import bar
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.refutations import Instance
 from paper_checks.fedslr.lemmas import lemma_3_monotone
-from paper_checks.safari.lemmas import DESCENT, DRIFT_STEP, PERTURBED
+from paper_checks.safari.lemmas import PERTURBED
 from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 
 
@@ -89,6 +90,38 @@ def test_a_false_lemma_has_no_near_misses() -> None:
 def _plain(form: Form) -> tuple[Any, ...]:
     return form.gram, form.values, form.constant
 
+
+# ---- lemmas of other shapes ---
+
+
+def _drift_step(w: Any, p: Any, c: Any) -> Any:
+    """One local step of the drift, K >= 2: E ||y+ - x||^2 <= (1 + 1/(K-1)) ||y - x||^2 + eta^2 sigma^2 + 6 K eta^2 (sigma_G^2 + ||g||^2)."""
+    f = w.function(p.L, -p.L, name="F_i")
+    y, g, drawn = w.vector("y"), w.vector("g"), w.vector("xi", True)
+    x, xi = g * 0, drawn - bar(drawn)
+    w.assume("noise", norm2(xi) - p.s2)
+    gx, _ = w.at(f, x, "F_i")
+    gy, _ = w.at(f, y, "F_i(y)")
+    w.assume("dissimilarity", norm2(gx - g) - p.G2)
+    allowed = norm2(y - x) * (1 + 1 / (p.K - 1)) + norm2(g) * (c.c * 6 * p.K * p.eta**2) + 6 * p.K * p.eta**2 * p.G2
+    return norm2(y - x - (xi + gy) * p.eta) - allowed - p.eta**2 * p.s2
+
+
+DRIFT_STEP = Lemma(
+    "one step", "(40)-(41)", "0 < L, 2 <= K, 0 < eta <= 1/(8*L*K), 0 <= G2, 0 <= s2", _drift_step, {"c": 1}
+)
+
+
+def _descent(w: Any, p: Any, c: Any) -> Any:
+    """F(x - eta Delta) <= F(x) - eta <g, Delta> + (c L eta^2/2) ||Delta||^2 for every Delta, drawn or not."""
+    f = w.function(p.L, -p.L, name="F")
+    g, step = w.vector("g"), w.vector("Delta")
+    _, v = w.at(f, g * 0, "F", g=g)
+    _, vn = w.at(f, step * -p.eta, "F+")
+    return vn - v + dot(g, step) * p.eta - norm2(step) * (c.c * p.L * p.eta**2 / 2)
+
+
+DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", _descent, {"c": 1})
 
 LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": PERTURBED, "monotone": lemma_3_monotone}
 
