@@ -20,7 +20,7 @@ EDITS = {
     "(1 - sqrt rho)^(2n - 2) in Theorem 3.3": ("T3.3a-EXACT", (LINEAR, "    return (1 - r) ** (2 * n - 2)\n")),
     "V/nu for V/nu^2 in N2": ("N2", ("    return share * V / nu**2\n", "    return share * V / nu\n")),
     "n for n/2 in (14)": ("T4.3a", ("    return (1 - r) ** (n / 2)\n", "    return (1 - r) ** n\n")),
-    "9 for 9 L/nu in C9": ("C9", ("    return 9 * L / nu * (1 - r) ** (n - 2) * V\n", "    return 9 * (1 - r) ** (n - 2) * V\n")),
+    "9 for 9/rho in C9": ("C9", ("    return 9 / r**2 * (1 - r) ** (n - 2) * V\n", "    return 9 * (1 - r) ** (n - 2) * V\n")),
     "an exponent of 3 + gamma in Theorem 3.4": ("T3.4", ("N * (n + 1) ** (4 + gamma)", "N * (n + 1) ** (3 + gamma)")),
 }  # fmt: skip
 EVERYDAY = {"(1/25)/(n+1)^2 for 4/(n+1)^2"}

@@ -13,7 +13,7 @@ EDITS = {
     "T5 with deltabar = 4 q h on the pair": ("T5", ('DELTABAR = (\n    f"8*q', 'DELTABAR = (\n    f"2*q')),
     "T5 without the drift in deltabar": ("T5", (" + 4*q*L*(1 + K*eta_c*L)/mu*({DRIFT_BOUND}) ", " ")),
     "T5's condition with lam for lam/2 on the pair": ("T5", ('"share": "1/(L + mu)"', '"share": "2/(L + mu)"')),
-    "C2 with twice etabar in its condition": ("C2", ("{share} - (L + mu)**2*etabar", "{share} - 2*(L + mu)**2*etabar")),
+    "C2 with the other sign in its condition": ("C2", ("{share} - (L + mu)**2*etabar", "{share} + (L + mu)**2*etabar")),
 }
 
 
