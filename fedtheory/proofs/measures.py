@@ -48,7 +48,8 @@ class Quantities(Protocol):
 class Measure:
     """One measure of worst cases.
 
-    ``of_minimiser``: it speaks of x*, and starts have ||x^0 - x*|| <= radius; otherwise f(x^0) - inf f <= radius.
+    ``of_minimiser``: it speaks of x*, and starts have ||x^0 - x*|| <= radius; otherwise f(x^0) - inf f <= radius. ``written``: the quantity of the
+    last round, as a theorem's quantities are written.
     """
 
     name: MeasureName
@@ -56,6 +57,7 @@ class Measure:
     quantity: Callable[[Quantities, Any], Any]
     metric: Metric
     over_rounds: Literal["last", "sum", "least"] = "last"
+    written: str = ""
 
     def objectives(self, quantity_after: Callable[[int], Any], rounds: int) -> list[Any]:
         """What is maximised, as forms of which the least counts; ``quantity_after(r)`` is the expected quantity after round r."""
@@ -105,14 +107,21 @@ def _gap_to_origin(problem: Problem, state: Any) -> Array:
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        Measure("squared_distance", True, lambda quantities, x: quantities.square(x), metrics.magnitude),
+        Measure(
+            "squared_distance",
+            True,
+            lambda quantities, x: quantities.square(x),
+            metrics.magnitude,
+            written="norm2(x - x_star)",
+        ),
         Measure(
             "gap",
             True,
             lambda quantities, x: quantities.value(x) - quantities.value(quantities.minimiser),
             _gap_to_origin,
+            written="f(x) - f(x_star)",
         ),
-        Measure("stationarity", False, _squared_gradient, metrics.stationarity),
+        Measure("stationarity", False, _squared_gradient, metrics.stationarity, written="norm2(grad(f, x))"),
         Measure("sum_stationarity", False, _squared_gradient, metrics.stationarity, "sum"),
         Measure("min_stationarity", False, _squared_gradient, metrics.stationarity, "least"),
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace as State
 from typing import Any
 
-from fedtheory.algorithms import FedPD
+from fedtheory.algorithms import FedAvg, FedPD
+from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims import PlayedStates, Theorem, bar
-from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
+from fedtheory.core.randomness import Key
+from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import rounds
 from paper_checks.fedpd.skipped_rounds import own_round
 
@@ -74,14 +78,28 @@ FIRST_ROUND = Theorem(
 # ---- FedAvg's local steps (EQ6) ----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class AnyGradients:
+    """Clients whose gradients are these vectors, whatever the point: of any functions or samples."""
+
+    n: Any
+    g: Any
+
+    def grad(self, x: Any) -> Any:
+        """They are these."""
+        return self.g
+
+
 def local_steps(world: World, p: Parameters, last: int, state: State) -> list[State]:
-    """Local steps along any vectors g, gradients of whatever samples, and the mean of the models then."""
+    """Local steps along any vectors g, by the library's solver, and the server's model then, by FedAvg's own round."""
     states = [state]
     for k in range(1, last + 1):
         old, g = states[-1], world.vector(f"g {k}", True)
-        states.append(State(x=old.x, y_i=old.y_i - g * p.eta, sum_i=old.sum_i + g))
+        clients: Any = AnyGradients(unasked(g).n, array_of_vectors(g))
+        y_i, _ = GradientSteps(1, p.eta)(Subproblem(clients), array_of_vectors(old.y_i), Key(0, 0), None)
+        states.append(State(x=old.x, y_i=vector_of(y_i, g), sum_i=old.sum_i + g))
     for reached in states:
-        reached.x_next = bar(reached.y_i)
+        reached.x_next = world.round_of(FedAvg, PointState, {"x": reached.x}, reached.y_i)["x"]
     return states
 
 

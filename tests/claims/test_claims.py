@@ -94,6 +94,9 @@ RULES = [
     # a word alone is nothing, and takes nothing away
     ([part(True, vouched=True)], "inconclusive"),
     ([part(True, covered=None, vouched=True), part(True)], "supported"),
+    # a statement that worst cases alone support, beside one that is proved
+    ([part(True, proves=True), replace(part(True), engine="worst case")], "supported"),
+    ([part(True, proves=True), replace(part(True, "reading"), engine="worst case")], "proved"),
     # other readings are reported and decide nothing
     ([part(True), part(False, "reading", example=True)], "supported"),
     ([part(True), part(True, "reading", proves=True)], "supported"),

@@ -55,11 +55,11 @@ MUTANTS = (
     Mutant("traffic doubled", record.Recorder._add, "np.rint(up * self", "np.rint(2 * up * self", ("Q4", "TAB1")),
     Mutant("duals start at zero", FedPD.init, "-problem.grad(x0) if", "-0 * problem.grad(x0) if", ("D13", "D14", "EQ1")),
     Mutant("Oracle II's step", FedPD.oracle_two, "(eta + gamma)", "(eta + 2 * gamma)", ("EQ4",)),
-    Mutant("one local step more", GradientSteps._descend, "range(", "range(1 + ", ("D9", "D12"), True),
+    Mutant("one local step more", GradientSteps._descend, "range(", "range(1 + ", ("EQ6", "D9"), True),
     Mutant("sign of FedDANE's correction", FedDane.round, "average(g_i, clients) - g_i", "g_i - average(g_i, clients)", ("EQ5",)),
     Mutant("FedProx with half its penalty", FedProx.round, "rho=rho,", "rho=rho / 2,", ("D12",)),
     Mutant("SCAFFOLD's variates of the wrong sign", Scaffold.round, "a=state.c - c_i", "a=c_i - state.c", ("D6",)),
-    Mutant("FedAvg returns the first client", FedAvg.round, "average(x_i, clients)", "x_i[..., :1, :]", ("D12",)),
+    Mutant("FedAvg returns the first client", FedAvg.round, "average(x_i, clients)", "x_i[..., :1, :]", ("EQ6", "D12")),
     Mutant("FedSplit reflected too little", FedSplit.round, "z_i = state.z_i + 2 *", "z_i = state.z_i + 1.9 *", ("D6",)),
 )  # fmt: skip
 

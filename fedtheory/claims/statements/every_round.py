@@ -15,44 +15,58 @@ from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
+from fedtheory.proofs.measures import MeasureName, find_measure
+from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.potentials.invariants import Space
 from fedtheory.proofs.regions.region import Parameter, Region
 
-#: measures of the last round as quantities of its state, and quantities by which the start is bounded
-_MEASURES = {
-    "squared_distance": ("dist2", "norm2(x - x_star)"),
-    "gap": ("gap", "f(x) - f(x_star)"),
-    "stationarity": ("slope2", "norm2(grad(f, x))"),
-}
+#: quantities by which starts are bounded, of measures that speak of the minimiser and of others
+_STARTS: dict[bool, MeasureName] = {True: "squared_distance", False: "gap"}
 
 
 def as_theorem(bound: Bound) -> Theorem | None:
-    """The theorem that says a bound of every number of rounds from some on; None where its rounds are bounded, or its parts are no texts."""
-    rounds = _find_unbounded(bound)
-    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and bound.measure in _MEASURES
+    """The theorem that says a bound of every number of rounds from some on.
+
+    None where its rounds are bounded or its parts are no texts, and where the class is not convex: a theorem's x* is any stationary point, and a
+    bound speaks of the minimum.
+    """
+    rounds, measure = _find_unbounded(bound), find_measure(bound.measure)
+    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and measure.written
     if rounds is None or not plain or bound.clients or bound.where or bound.constants:
         return None
     region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
     states = MethodStates(str(bound.method), bound.options, str(bound.functions))
     try:
+        if not _is_convex(states, region):
+            return None
         space, _, _ = states.follow(region)
-        least = max(1, int(rounds.low.at({})))
     except FedtheoryError:
         return None
-    of_minimiser = bound.measure != "stationarity"
-    name, _ = _MEASURES[bound.measure]
-    quantities = dict([_MEASURES["gap"], _MEASURES["squared_distance"], _MEASURES[bound.measure]]) | _products(space)
-    start, most = ("dist2", f"{_raised(bound.radius)}**2") if of_minimiser else ("gap", f"{bound.radius}")
+    start = _STARTS[measure.of_minimiser]
+    quantities = {name: find_measure(name).written for name in ("gap", "squared_distance", bound.measure)} | _products(
+        space
+    )
+    most = f"{_raised(bound.radius)}**2" if measure.of_minimiser else f"{bound.radius}"
     return Theorem(
         region=str(region),
         states=states,
-        rounds={rounds.name: least},
+        rounds={rounds.name: int(rounds.low.at({}))},
         quantities=quantities,
         given={"start": f"{start}[0] <= {most}"},
-        claim=f"{name}[{rounds.name}] <= {bound.claimed}",
+        claim=f"{bound.measure}[{rounds.name}] <= {bound.claimed}",
         name=bound.name,
         units=bound.units,
     )
+
+
+def _is_convex(states: MethodStates, region: Region) -> bool:
+    """Whether mu >= 0 on the whole region."""
+    for fixed, case in region.cases():
+        field = ParameterField(case)
+        sign = field.sign(states.constants["mu"].at({**fixed, **field.parameters()}))
+        if sign is None or sign.direction < 0:
+            return False
+    return True
 
 
 def _raised(text: object) -> str:

@@ -181,6 +181,10 @@ class Unasked:
 
     n: Any
 
+    def take(self, clients: None) -> Unasked:
+        """All of them take part."""
+        return self
+
 
 def unasked(beside: Any) -> Any:
     """The problem of a round on vectors of a world; ``beside``: one of every client."""

@@ -2,8 +2,8 @@
 
 A claim  sum_j e_j(N) q_j[N] <= sum_j r_j q_j[0]  follows where V_k is at most its right side in the first round, V_{k+1} <= V_k in every round, and
 V_N is at least its left side. At one point of the region and a few rounds these are linear matrix inequalities in the coefficients of the weights and
-in the multipliers of the classes' inequalities, so that a semidefinite program finds coefficients. The fewest that do are kept, each as a small
-fraction times a power of the parameters, and written as a script of lines, which is proved, or is not, as any other script.
+in the multipliers of the classes' inequalities, so that a semidefinite program finds coefficients. Each is taken as the simplest fraction that those
+before it leave room for, times powers of the parameters. They are written as a script of lines, which is proved, or is not, as any other script.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -324,23 +324,15 @@ class _Numbers:
     def of(cls, theorem: Theorem, trace: StateTrace, point: Mapping[str, Fraction]) -> _Numbers:
         """Those of a trace."""
         forms = {
-            (name, k): _expectation(theorem, trace, k, name, point)
-            for k in range(len(trace.states))
-            for name in theorem.quantities
+            (name, k): expect_quantity(text, trace.space, outcomes, point, theorem.formulas, Form())
+            for k, outcomes in enumerate(trace.states)
+            for name, text in theorem.quantities.items()
         }
         system = trace.system(Form())
         sizes = tuple(size for size in system.sizes if size)
         rows = np.array([_dense(system, row) for _, row in system.rows])
         found = {at: _dense(system, form) for at, form in forms.items()}
         return cls(sizes, rows, found, sum(size * size for size in sizes) + system.values)
-
-
-def _expectation(theorem: Theorem, trace: StateTrace, k: int, name: str, point: Mapping[str, Fraction]) -> Form:
-    total = Form()
-    for chance, known in trace.states[k]:
-        value = evaluate_quantity(theorem.quantities[name], trace.space, {**known, **point}, theorem.formulas)
-        total = total + (value if isinstance(value, Form) else Form(constant=value)) * chance
-    return total
 
 
 def _dense(system: System, form: Form) -> Matrix:

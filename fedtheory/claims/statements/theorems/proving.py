@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.claims.statements.theorems.multipliers import find_factors
-from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
@@ -293,13 +293,9 @@ class _Finder:
 
     def _form(self, trace: StateTrace, k: int, name: str, numbers: Mapping[str, Any]) -> Form:
         """A quantity of the k-th state: its expectation over the draws."""
-        total = Form()
-        for chance, known in trace.states[k]:
-            found = evaluate_quantity(
-                self.theorem.quantities[name], trace.space, {**known, **numbers}, self.theorem.formulas
-            )
-            total = total + (found if isinstance(found, Form) else Form(constant=found)) * chance
-        return total
+        text, formulas = self.theorem.quantities[name], self.theorem.formulas
+        found: Form = expect_quantity(text, trace.space, trace.states[k], numbers, formulas, Form())
+        return found
 
 
 @dataclass

@@ -8,7 +8,7 @@ system, on fractions and on floats: ``space`` says how.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -125,6 +125,19 @@ def evaluate_quantity(
             f"the quantity {text!r} is a number of each client; say which one of them, or their average: 'mean({text})'"
         )
     return found
+
+
+def expect_quantity(
+    text: str,
+    space: ProductSpace,
+    outcomes: Iterable[tuple[Any, Mapping[str, Any]]],
+    told: Mapping[str, Any],
+    where: Mapping[str, ast.expr],
+    zero: Any,
+) -> Any:
+    """The expectation of a quantity over the outcomes of the draws, each with its probability and what names stand for; ``zero``: what it adds to."""
+    found = (evaluate_quantity(text, space, {**known, **told}, where) * chance for chance, known in outcomes)
+    return sum(found, zero)
 
 
 def _call(name: str, parts: list[Any], space: ProductSpace, known: Mapping[str, Any], text: str) -> Any:

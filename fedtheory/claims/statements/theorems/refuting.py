@@ -24,7 +24,7 @@ from fedtheory.claims.statements.theorems.on_quadratics import (
     require_run,
 )
 from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
-from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
@@ -203,11 +203,8 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
 def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Mapping[str, Any]) -> Any:
     """A quantity's expectation over the outcomes of the draws."""
-    total: Any = Form() if isinstance(space, SymbolicSpace) else Fraction(0)
-    for chance, known in outcomes:
-        found = evaluate_quantity(theorem.quantities[name], space, {**known, **point}, theorem.formulas)
-        total = total + found * chance
-    return total
+    zero: Any = Form() if isinstance(space, SymbolicSpace) else Fraction(0)
+    return expect_quantity(theorem.quantities[name], space, outcomes, point, theorem.formulas, zero)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,8 @@ class Theorem:
     claim : str or several
         ``"gap[N] <= L*dist2[0]/(2*N)"``: numbers, parameters, rounds, quantities ``D[t+1]``, sums, powers, and ``exists t in 1..T:`` before it.
     proof : str
-        Lines ``name: sentence by rule premises``; the sentence "claim" is what is claimed ("claim 2" the second one). Empty where nothing is proved.
+        Lines ``name: sentence by rule premises``; the sentence "claim" is what is claimed ("claim 2" the second one). Empty where none is given: then
+        one by a potential is looked for (`fedtheory.claims.statements.theorems.potentials`).
     states : where quantities live; none for statements about numbers alone
     quantities : formulas of a state by name (`fedtheory.claims.statements.theorems.quantities`)
     rounds : the least value of each variable for a round

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ from fedtheory.claims.statements.every_round import as_theorem
 from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
+from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.measures import MEASURES
+from fedtheory.proofs.regions.region import Region
 
 GAP = {"gap": "f(x) - f(x_star)", "d": "norm2(x - x_star)"}
 AHEAD = {**GAP, "e": "dot(x - x_star, y - x)", "s": "norm2(y - x)"}
@@ -171,3 +175,38 @@ def test_a_bound_that_is_no_theorem_stays_one() -> None:
     assert as_theorem(of_every_n("gd", "gap", "L*R**2/(2*N)", clients="n = 3")) is None
     least = as_theorem(of_every_n("gd", "gap", "L*R**2/(2*N)", region="0 < L, 0 < R, N in 4.."))
     assert least is not None and least.rounds == {"N": 4}
+    smooth_only = of_every_n("gd", "stationarity", "2*L*R/N", functions="L, mu = -L")
+    assert as_theorem(smooth_only) is None, "x* of a theorem is any stationary point, and that bound speaks of inf f"
+
+
+class OfTrace:
+    """The quantities of measures, of the vectors of a trace."""
+
+    def __init__(self, known: Any, space: Any) -> None:
+        self.known, self.space, self.minimiser = known, space, known["x_star"]
+
+    def value(self, x: Any) -> Any:
+        return self.known["f"].at(x)[1]
+
+    def gradients(self, x: Any) -> Any:
+        return self.known["f_i"].at(x)[0]
+
+    def mean(self, u: Any) -> Any:
+        return self.space.bar(u)
+
+    def square(self, u: Any) -> Any:
+        return self.space.dot(u, u)
+
+
+@pytest.mark.parametrize("name", [name for name, measure in MEASURES.items() if measure.written])
+def test_a_measure_is_written_as_what_it_is(name: str) -> None:
+    region = Region.parse("0 < L")
+    trace = MethodStates("gd", "lr = 1/L", "L, mu = 0").trace({"L": Fraction(3)}, region, 1, start=False)
+    ((_, known),) = trace.states[1]
+    quantities: Any = OfTrace(known, trace.space)
+    said, meant = (
+        evaluate_quantity(MEASURES[name].written, trace.space, known),
+        MEASURES[name].quantity(quantities, known["x"]),
+    )
+    less = said - meant
+    assert not any([*less.gram.values(), *less.values.values(), less.constant])
