@@ -72,6 +72,11 @@ RADII = {
 }
 
 
+def _instead(rho: str, P: int) -> str:
+    own, printed = RADII[rho, P]
+    return f"{printed} for {own}"
+
+
 def check_radii(ctx: Context, *, C: int = 100, off: Fraction = Fraction(0)) -> Iterator[Finding]:
     """Radii to four digits, decided in fractions."""
     half, rows, good = Fraction(1, 20000), [], []
@@ -135,10 +140,9 @@ CLAIMS: list[Claim] = [
         DERIVED,
         "rate",
         "Eq. (7) as printed",
-        "With lambda^t the mean-square factor a round of FedDyn on equal quadratics, C = 100, is larger with all clients (.9524 "
-        "for .9070 at rho = a/20, "
-        ".5000 for .2500 at rho = a), about the same with P = 20 at rho = a/20 and P = 50 at rho = a, and smaller with P = 20 at "
-        "rho = 10 a (.8082 for .8276).",
+        "With lambda^t the mean-square factor a round of FedDyn on equal quadratics, C = 100, is larger with all clients "
+        f"({_instead('1/20', 100)} at rho = a/20, {_instead('1', 100)} at rho = a), about the same with P = 20 at rho = a/20 and P = 50 at rho = a, "
+        f"and smaller with P = 20 at rho = 10 a ({_instead('10', 20)}).",
         check_radii,
         Fault("C = 99", "radii", {"C": 99}),
     ),
