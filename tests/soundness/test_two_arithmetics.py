@@ -1,7 +1,7 @@
 """Whether the two arithmetics of a replay are two: numbers that pass from one to the other are changed, and what comes out must not change.
 
-While a replay runs, every conversion of a fraction to a float gives another number, except of a number of the instance, and of a whole
-number that is not what was measured exactly: those are data, and must reach both. A float that moves was made from an exact result. In the
+While a replay runs, every conversion of a fraction to a float gives another number, except of a number of the instance or of the statement, and
+of a whole number that is not what was measured exactly: those are data, and must reach both. A float that moves was made from an exact result. In the
 same way floats that become fractions are changed. Two ways stay open: a float that is written as digits and read exactly (roots that floats
 propose and exact comparisons confirm, FEDPD-T3), and logarithms that are enclosed so (SAFARI-L1). Where both arithmetics give one number, to the
 last bit, nothing is said against the replay: floats are exact on whole numbers and on halves.
@@ -9,6 +9,7 @@ last bit, nothing is said against the replay: floats are exact on whole numbers 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -19,9 +20,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedtheory.claims import Bound, Context, Divergence, Equivalence, Inequality, Limit, Part, Rate, Replay, state
+from fedtheory.claims import (
+    Bound,
+    Context,
+    Divergence,
+    Equivalence,
+    Inequality,
+    Lemma,
+    Limit,
+    Part,
+    Rate,
+    Replay,
+    Theorem,
+    state,
+)
 from fedtheory.claims.claim import Finding
 from fedtheory.claims.references import find_papers, load_claims
+from fedtheory.core.exact import rational
+from fedtheory.proofs.checker.formulas import exact
 from problems.quadratics import scalar_quadratics
 
 CASES = [(source, id) for source in find_papers().values() for id, c in load_claims(source).items() if c.replay]
@@ -50,6 +66,17 @@ def numbers_in(value: Any) -> Iterator[Fraction]:
                 yield Fraction(word)
 
 
+def numbers_said(replay: Any) -> Iterator[Fraction]:
+    """Numbers of the statement that is replayed: those in a theorem's formulas, and the constants of a lemma."""
+    statement = getattr(replay, "keywords", {}).get("statement")
+    if isinstance(statement, Lemma):
+        yield from map(rational, statement.constants.values())
+    elif isinstance(statement, Theorem):
+        sides = [side for sentence in statement.sentences for side in sentence.sides]
+        nodes = (node for tree in (*sides, *statement.formulas.values()) for node in ast.walk(tree))
+        yield from (exact(node) for node in nodes if isinstance(node, ast.Constant))
+
+
 def changed(value: Fraction) -> float:
     """Another number near a fraction, not in proportion to it."""
     share = 1 + (value.numerator * 7919 + value.denominator) % 13
@@ -59,7 +86,7 @@ def changed(value: Fraction) -> float:
 def apart(replay: Any, instance: dict[str, Any], patch: pytest.MonkeyPatch) -> tuple[Replay, Replay, Replay]:
     """As it is; with exact results changed on their way to floats; with floats changed on their way to fractions."""
     plain = replay(instance)
-    data = {abs(v) for v in numbers_in(instance)} | {Fraction(0)}
+    data = {abs(v) for v in (*numbers_in(instance), *numbers_said(replay))} | {Fraction(0)}
 
     def to_float(value: Fraction) -> float:
         result = value in (plain.exact_measured, plain.exact_bound)

@@ -30,6 +30,7 @@ from fedtheory.claims.statements.theorems.meaning import (
 )
 from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
+    accepts,
     change_term,
     judge_near_miss,
     list_near_misses,
@@ -289,6 +290,14 @@ def plant_near_misses(theorem: Theorem, part: str) -> list[Fault]:
     ]
 
 
+def _pick_planted(theorem: Theorem) -> list[NearMiss]:
+    """Mistakes that say more than a theorem and more than its own proof proves: what that proves is true, and slack of the theorem."""
+    proof, found = find_proof(theorem), pick_stronger(theorem, 3 * PLANTED)
+    if isinstance(proof, ProvedTheorem):
+        found = [mistake for mistake in found if not accepts(theorem, proof.data, mistake.theorem)]
+    return found[:PLANTED]
+
+
 def _says_zero(sentence: Sentence) -> bool:
     left, right = sentence.sides
     return sentence.sign == "==" and isinstance(left, ast.Subscript) and show_tree(right) == "0"
@@ -297,9 +306,9 @@ def _says_zero(sentence: Sentence) -> bool:
 def _mistake(theorem: Theorem, k: int, context: object) -> Theorem:
     """The k-th mistake that is planted; of a theorem near which there are fewer, one again."""
     if id(theorem) not in _near:
-        _near[id(theorem)] = theorem, pick_stronger(with_script(theorem), PLANTED)
+        _near[id(theorem)] = theorem, _pick_planted(with_script(theorem))
     found = _near[id(theorem)][1]
     if not found:
-        raise NothingToPlant(f"{theorem.name or theorem.claims[0]}: every mistake near it is weaker than it is")
+        raise NothingToPlant(f"{theorem.name or theorem.claims[0]}: its own proof proves every mistake near it")
     mistake = found[k % len(found)].theorem
     return judged_like(mistake, with_script(theorem))

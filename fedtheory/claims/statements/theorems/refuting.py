@@ -160,7 +160,8 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
     def lookup(name: str, k: int) -> Any:
         return _expected(theorem, played[k], name, ConcreteSpace(), point)
 
-    return Sides({**point, **_fractions(broken.rounds)}, lookup, theorem.formulas).gap(sentence)
+    number = float if floats else Fraction
+    return Sides({**point, **_fractions(broken.rounds)}, lookup, theorem.formulas, number).gap(sentence)
 
 
 def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
@@ -180,10 +181,10 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     if isinstance(instance, QuadraticRun):
         return _gap_of_run(theorem, broken, floats=floats)
     plain = in_floats(instance) if floats else instance
-    numbers = {**plain.point, **_fractions(broken.rounds)}
+    numbers, number = {**plain.point, **_fractions(broken.rounds)}, float if floats else Fraction
     if theorem.states is None:
         _require_hypotheses(theorem, instance.point)
-        return Sides(numbers, _none, theorem.formulas).gap(sentence)
+        return Sides(numbers, _none, theorem.formulas, number).gap(sentence)
     posed, _, _ = _on_symbols(theorem, sentence, broken.rounds, instance.point)
     told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
     played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
@@ -193,7 +194,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
             return posed.numbers[name, k]
         return _expected(theorem, played[k - posed.base], name, ConcreteSpace(), plain.point)
 
-    gap = Sides(numbers, lookup, theorem.formulas).gap(sentence)
+    gap = Sides(numbers, lookup, theorem.formulas, number).gap(sentence)
     unmet = [] if floats else world.broken()
     unmet += [] if floats else [name for name, left in _given(theorem, posed, instance.point, lookup) if left > 0]
     if unmet:

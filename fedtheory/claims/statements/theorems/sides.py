@@ -17,10 +17,19 @@ Lookup = Callable[[str, int], Any]
 
 
 class Sides:
-    """Evaluates formulas where names have these values; quantities may be fractions, floats, or forms, in which formulas must be linear."""
+    """Evaluates formulas where names have these values; quantities may be fractions, floats, or forms, in which formulas must be linear.
 
-    def __init__(self, numbers: Mapping[str, Any], lookup: Lookup, where: Mapping[str, ast.expr]) -> None:
-        self.numbers, self.lookup, self.where = dict(numbers), lookup, where
+    ``number``: what a number in a formula becomes, a float for floats.
+    """
+
+    def __init__(
+        self,
+        numbers: Mapping[str, Any],
+        lookup: Lookup,
+        where: Mapping[str, ast.expr],
+        number: Callable[[Fraction], Any] = Fraction,
+    ) -> None:
+        self.numbers, self.lookup, self.where, self.number = dict(numbers), lookup, where, number
 
     def gap(self, sentence: Sentence) -> Any:
         """Left side less right side; of 'exists', the least over its range."""
@@ -34,11 +43,11 @@ class Sides:
         low, high = int(self.value(sentence.exists.low)), int(self.value(sentence.exists.high))
         if high < low:
             raise InvalidInput(f"there is no round from {low} to {high}")
-        every = (
-            Sides({**self.numbers, sentence.exists.variable: Fraction(k)}, self.lookup, self.where)
-            for k in range(low, high + 1)
-        )
+        every = (self._at(sentence.exists.variable, k) for k in range(low, high + 1))
         return [inner.value(sentence.left) - inner.value(sentence.right) for inner in every]
+
+    def _at(self, variable: str, k: int) -> Sides:
+        return Sides({**self.numbers, variable: Fraction(k)}, self.lookup, self.where, self.number)
 
     def value(self, tree: ast.expr) -> Any:
         """A formula's value.
@@ -50,7 +59,7 @@ class Sides:
         """
         match tree:
             case ast.Constant():
-                return exact(tree)
+                return self.number(exact(tree))
             case ast.Name(id=name):
                 if name in self.numbers:
                     return self.numbers[name]
@@ -66,8 +75,7 @@ class Sides:
             case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=variable), low, high]):
                 total: Any = Fraction(0)
                 for k in range(int(self.value(low)), int(self.value(high)) + 1):
-                    term = Sides({**self.numbers, variable: Fraction(k)}, self.lookup, self.where).value(body)
-                    total = term + total
+                    total = self._at(variable, k).value(body) + total
                 return total
             case ast.Call(func=ast.Name(id=name), args=args):
                 return _call(name, [self.value(part) for part in args], tree)
@@ -85,7 +93,7 @@ def _operate(sign: ast.operator, a: Any, b: Any, tree: ast.expr) -> Any:
                 return b * a if isinstance(a, Fraction) else a * b
             case ast.Div():
                 return a * (1 / b)
-        whole = isinstance(b, Fraction) and b.denominator == 1
+        whole = isinstance(b, Fraction | float) and b % 1 == 0
         if isinstance(a, Quantity):
             return a**b
         return a ** int(b) if whole else float(a) ** float(b)
