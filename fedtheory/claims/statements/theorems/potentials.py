@@ -195,10 +195,14 @@ def _is_near(value: float, room: tuple[float, float]) -> bool:
 
 
 def _list_simple(low: float, high: float) -> Iterator[Fraction]:
-    """Fractions in an interval or near its ends, those of small denominators first and of these the nearest to zero, up to one well inside of it."""
+    """Fractions in an interval or near its ends, those of small denominators first and of these the nearest to zero, up to one well inside of it.
+
+    A solver may put the ends in the other order; one of them is near then.
+    """
+    low, high = min(low, high), max(low, high)
     near = NEAR * max(1.0, abs(low), abs(high))
     inner = (low + (high - low) / 10, high - (high - low) / 10) if high - low > near else (low - near, high + near)
-    for below in itertools.count(1):
+    for below in range(1, math.ceil(1 / NEAR) + 1):
         for above in sorted(range(math.ceil((low - near) * below), math.floor((high + near) * below) + 1), key=abs):
             if math.gcd(above, below) == 1:
                 yield Fraction(above, below)
