@@ -308,6 +308,8 @@ Lemma Rpower_positive x s : 0 < Rpower x s.
 Proof. apply exp_pos. Qed.
 Lemma Rpower_at_most x s : 0 < x -> x <= 1 -> 0 <= s -> Rpower x s <= 1.
 Proof. intros X A S; unfold Rpower; rewrite <- exp_0; pose proof (log_at_most x X); destruct (Rle_lt_or_eq_dec (s * ln x) 0) as [L|L]; [nra | left; now apply exp_increasing | rewrite L; lra]. Qed.
+Lemma Rpower_at_least x s : 1 <= x -> 0 <= s -> 1 <= Rpower x s.
+Proof. intros X S; unfold Rpower; rewrite <- exp_0; assert (L : 0 <= ln x) by (rewrite <- ln_1; destruct X as [X| <-]; [left; apply ln_increasing; lra | lra]); destruct (Rle_lt_or_eq_dec 0 (s * ln x)) as [P|P]; [nra | left; now apply exp_increasing | rewrite <- P; lra]. Qed.
 Lemma power_rule a b s : 0 < a -> a <= b -> 0 <= s -> Rpower a s <= Rpower b s.
 Proof. intros; now apply Rle_Rpower_l. Qed.
 Lemma ln_power x n : 0 < x -> ln (x ^ n) = INR n * ln x.

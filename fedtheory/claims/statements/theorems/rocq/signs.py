@@ -243,15 +243,22 @@ class Signs:
             if base == EULER:
                 return f"(exp_pos {real})", "I"
             shown = f"{formulas.quotient(at).text(9)} {real}"
+            if not ends.low.zero:
+                return f"(Rpower_at_least {shown} {self._at_least_one(at)} {self.prove(power)})", "I"
             if ends.high is None:
                 return f"(Rpower_positive {shown})", "I"
             facts = f"{self.prove(at, strict=True)} {self.prove(_ONE - at)} {self.prove(power)}"
             return f"(Rpower_positive {shown})", f"(Rpower_at_most {shown} {facts})"
         shown, rounds = formulas.quotient(at).text(9), formulas._rounds(exponent)
+        if not ends.low.zero:
+            return f"(pow_R1_Rle {shown} {rounds} {self._at_least_one(at)})", "I"
         low = f"({'pow_le' if ends.low_closed else 'pow_lt'} {shown} {rounds} {self.prove(at, not ends.low_closed)})"
         if ends.high is None:
             return low, "I"
         return low, f"(pow_at_most {shown} {rounds} {self.prove(at)} ltac:(pose proof {self.prove(_ONE - at)}; lra))"
+
+    def _at_least_one(self, q: Quotient) -> str:
+        return f"ltac:(pose proof {self.prove(q - _ONE)}; lra)"
 
 
 def _unit(names: Sequence[str], name: str) -> tuple[int, ...]:
