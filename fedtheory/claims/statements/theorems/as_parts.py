@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -32,8 +32,6 @@ from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
     accepts,
     change_term,
-    judge_near_miss,
-    list_near_misses,
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
@@ -57,7 +55,7 @@ from fedtheory.tools.remembered import Remembered
 PLANTED = 2
 
 _proofs = Remembered["tuple[Theorem, ProvedTheorem | Stopped]"]()
-_near = Remembered[tuple[Theorem, list[NearMiss]]]()
+_near = Remembered["tuple[Theorem, NearTheorem]"]()
 _mistaken = Remembered[tuple[Theorem, Theorem]]()  # mistakes that were planted, and whose terms they are tried with
 
 
@@ -254,20 +252,9 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
 
 
 def _slack(proof: ProvedTheorem) -> Iterator[Reading]:
-    found = [mistake.what for mistake, outcome in _judged(proof) if outcome == "slack"]
-    if found:
-        yield Reading(f"There is slack: the same proof proves {found[0]}.")
-
-
-def _judged(proof: ProvedTheorem) -> list[tuple[Any, str]]:
-    theorem = proof.theorem
-    return [(mistake, judge_near_miss(theorem, proof.data, mistake)) for mistake in _some_mistakes(theorem)]
-
-
-def _some_mistakes(theorem: Theorem) -> list[Any]:
-    every = list(list_near_misses(theorem))
-    step = max(1, len(every) // PLANTED)
-    return every[::step][:PLANTED]
+    slack = look_near(proof.theorem).slack
+    if slack:
+        yield Reading(f"There is slack: the same proof proves {slack[0].what}.")
 
 
 def plant_near_misses(theorem: Theorem, part: str) -> list[Fault]:
@@ -290,12 +277,23 @@ def plant_near_misses(theorem: Theorem, part: str) -> list[Fault]:
     ]
 
 
-def _pick_planted(theorem: Theorem) -> list[NearMiss]:
-    """Mistakes that say more than a theorem and more than its own proof proves: what that proves is true, and slack of the theorem."""
-    proof, found = find_proof(theorem), pick_stronger(theorem, 3 * PLANTED)
-    if isinstance(proof, ProvedTheorem):
-        found = [mistake for mistake in found if not accepts(theorem, proof.data, mistake.theorem)]
-    return found[:PLANTED]
+@dataclass(frozen=True)
+class NearTheorem:
+    """Mistakes near a theorem that say more than it: ``slack``, which its own proof proves, so that they are true, and others, to plant."""
+
+    slack: tuple[NearMiss, ...]
+    planted: tuple[NearMiss, ...]
+
+
+def look_near(theorem: Theorem) -> NearTheorem:
+    """Some mistakes, from all over a theorem."""
+    if id(theorem) not in _near:
+        proof, slack, planted = find_proof(theorem), list[NearMiss](), list[NearMiss]()
+        for mistake in pick_stronger(theorem, 3 * PLANTED):
+            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem)
+            (slack if proved else planted).append(mistake)
+        _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))
+    return _near[id(theorem)][1]
 
 
 def _says_zero(sentence: Sentence) -> bool:
@@ -305,10 +303,10 @@ def _says_zero(sentence: Sentence) -> bool:
 
 def _mistake(theorem: Theorem, k: int, context: object) -> Theorem:
     """The k-th mistake that is planted; of a theorem near which there are fewer, one again."""
-    if id(theorem) not in _near:
-        _near[id(theorem)] = theorem, _pick_planted(with_script(theorem))
-    found = _near[id(theorem)][1]
+    found = look_near(with_script(theorem)).planted
     if not found:
-        raise NothingToPlant(f"{theorem.name or theorem.claims[0]}: its own proof proves every mistake near it")
+        raise NothingToPlant(
+            f"{theorem.name or theorem.claims[0]}: its own proof proves every mistake near it that says more"
+        )
     mistake = found[k % len(found)].theorem
     return judged_like(mistake, with_script(theorem))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.every_round import as_theorem
 from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
+from fedtheory.claims.statements.theorems.potentials import _list_simple
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates
@@ -103,6 +105,20 @@ def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
 def test_mistakes_near_a_theorem_whose_proof_was_found_are_judged() -> None:
     outcomes = {change.outcome for change in judge_near_misses(GRADIENT_DESCENT)}
     assert "falls" in outcomes and "survives" not in outcomes
+
+
+@pytest.mark.parametrize("low", [Fraction(1, 2), Fraction(1, 3), Fraction(-3)])
+def test_simple_numbers_are_looked_for_whichever_end_a_solver_puts_first(low: Fraction) -> None:
+    """Of a room that is a number, the ends differ by the solver's last digits, either way."""
+    ends = float(low) - 1e-9, float(low) + 1e-9
+    upwards = list(itertools.islice(_list_simple(*ends), 200))
+    assert low in upwards and upwards == list(itertools.islice(_list_simple(*reversed(ends)), 200))
+
+
+def test_the_search_for_simple_numbers_ends_where_the_ends_are_in_the_other_order() -> None:
+    """It went on for ever where no number lay between them."""
+    for gap in (1e-3, 3e-3, 1e-2):
+        assert sum(1 for _ in _list_simple(0.5 + gap, 0.5)) < 10**6
 
 
 # ---- rounds that depend on their number --------------------------------------------------------------------------------

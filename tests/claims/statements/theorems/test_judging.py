@@ -11,7 +11,7 @@ from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POI
 
 from fedtheory.claims import Theorem, state
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import Reading
+from fedtheory.claims.claim import NothingToPlant, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.faults import run_faults
 from fedtheory.claims.references import Reference
@@ -79,17 +79,28 @@ def test_mistakes_that_are_planted_in_a_proved_theorem_lose_it_the_word(
     assert len(reports) == as_parts.PLANTED and [r.fault for r in reports if not r.caught] == []
 
 
-def test_a_mistake_that_the_term_proves_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_that_the_term_proves_is_slack_which_is_told_and_not_planted(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a factor 3 to spare the same term proves 99/100 of the right side."""
-    monkeypatch.setattr(as_parts, "PLANTED", 60)
-    slack = replace(GRADIENT_DESCENT, claim="1*gap[N] <= 3*L*dist2[0]/(2*N)")
-    claim = state("X-1", "a paper", "Theorem 1", "In words.", slack)
+    monkeypatch.setattr(as_parts, "PLANTED", 20)
+    spare = replace(GRADIENT_DESCENT, claim="1*gap[N] <= 3*L*dist2[0]/(2*N)")
+    told = [mistake.what for mistake in as_parts.look_near(spare).slack]
+    assert "number: 1 * gap[N] <= 3 * (99 / 100) * L * dist2[0] / (2 * N)" in told
+    readings = [f.text for f in find_of_rounds(spare, name="statement") if isinstance(f, Reading)]
+    assert f"There is slack: the same proof proves {told[0]}." in readings
+    claim = state("X-1", "a paper", "Theorem 1", "In words.", spare)
     put_claims(monkeypatch, claim)
-    missed = [int(r.fault.split()[1]) - 1 for r in run_faults(Reference("x.py", "X-1"), Context()) if not r.caught]
-    found = pick_stronger(slack, 60)
-    assert "number: 1 * gap[N] <= 3 * (99 / 100) * L * dist2[0] / (2 * N)" in {
-        found[k % len(found)].what for k in missed
-    }
+    reports = run_faults(Reference("x.py", "X-1"), Context())
+    assert reports and all(r.caught for r in reports)
+
+
+def test_of_a_checker_that_accepts_everything_nothing_can_be_planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every mistake would be slack, so that no claim had a planted fault, which the tests of the papers ask for."""
+    monkeypatch.setattr(as_parts, "accepts", lambda *_: True)
+    theorem = replace(GRADIENT_DESCENT, name="")
+    assert as_parts.look_near(theorem).slack and not as_parts.look_near(theorem).planted
+    (first, *_) = as_parts.plant_near_misses(theorem, "statement")
+    with pytest.raises(NothingToPlant, match="own proof proves every mistake"):
+        first.subject["planted"][1](Context())
 
 
 def test_no_weaker_statement_is_planted() -> None:
