@@ -204,15 +204,12 @@ def test_devices_as_json(monkeypatch) -> None:
     assert found["versions"]["numpy"] and found["cpu"]["cores"] >= 1
 
 
-# ---- the README's lines ---------------------------------------------------------------------------------------------
+# ---- the guide's lines ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "blocks", [read_blocks("README.md", "python"), read_blocks("docs/gpu.md", "python")], ids=["README", "gpu"]
-)
-def test_printed_lines_on_gpus_run(monkeypatch, capsys, blocks) -> None:
+def test_printed_lines_on_gpus_run(monkeypatch, capsys) -> None:
     """As printed on the CPU, and with the device changed."""
-    (block,) = (b.text for b in blocks if "choose_place" in b.text)
+    (block,) = (b.text for b in read_blocks("docs/gpu.md", "python") if "choose_place" in b.text)
     exec(compile(block, "page", "exec"), {})
     here = capsys.readouterr().out
     assert 'choose_place("cpu")' in block, "the line to change is there"

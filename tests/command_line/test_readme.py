@@ -1,4 +1,4 @@
-"""The README's Python blocks run as printed."""
+"""The Python blocks of README, and of the pages that continue it, run as printed."""
 
 from __future__ import annotations
 
@@ -13,40 +13,42 @@ from guides import read_blocks, read_commands
 
 from fedtheory.command_line.main import main
 
-BLOCKS = [
-    block.text for block in read_blocks("README.md", "python") if "choose_place" not in block.text
-]  # which `test_device_options` runs
-COMMANDS = read_commands("README.md")
+README = [block.text for block in read_blocks("README.md", "python")]
+OWN = [block.text for block in read_blocks("docs/own-theorem.md", "python")]
+(WORST,) = (block.text for block in read_blocks("docs/worst-cases.md", "python") if "find_threshold" in block.text)
+CLAIM = 0  # the README's first block is a claim file, its second the walk through the library
 
 
 def test_there_are_no_more_blocks_than_are_run_here() -> None:
-    assert len(BLOCKS) == 5
+    assert len(README) == 2 and len(OWN) == 2
 
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(BLOCKS[0], "README.md", "exec"), {})
+    exec(compile(README[1], "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "2.709" in printed  # worst case of FedAvg with four local steps (the worst-case table of the tests)
     assert "eta" in printed
 
 
 def test_the_worst_case_for_every_number_of_clients(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(BLOCKS[1], "README.md", "exec"), {})
+    exec(compile(WORST, "worst-cases.md", "exec"), {})
     value, reached, few, holds, _, fails, over = (float(Fraction(word)) for word in capsys.readouterr().out.split())
     assert value == pytest.approx(2.709188, abs=1e-6) and reached == pytest.approx(
         value, rel=1e-4
     )  # the table of the tests
-    assert "1354594189/500000000" in BLOCKS[1] and float(Fraction("1354594189/500000000")) == pytest.approx(
-        value, abs=1e-6
-    )
+    assert "1354594189/500000000" in WORST and float(Fraction("1354594189/500000000")) == pytest.approx(value, abs=1e-6)
     assert few > value and holds < fails < holds + 0.01 and over > 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("block", "word"), [(2, "proved"), (3, "proved"), (4, "supported")])
-def test_a_users_claim_is_judged_and_its_fault_is_caught(block: int, word: str) -> None:
+@pytest.mark.parametrize(
+    ("block", "word"),
+    [(README[CLAIM], "proved"), (OWN[0], "proved"), (OWN[1], "supported")],
+    ids=["bound", "lemma", "check of one's own"],
+)
+def test_a_users_claim_is_judged_and_its_fault_is_caught(block: str, word: str) -> None:
     file = Path("mine.py")
-    file.write_text(BLOCKS[block])
+    file.write_text(block)
     checked = CliRunner().invoke(main, ["check", str(file), "--workers", "1", "--json", "found.json"])
     tested = CliRunner().invoke(main, ["selftest", str(file), "--workers", "1"])
     assert checked.exit_code == 0 and json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == word
@@ -55,7 +57,7 @@ def test_a_users_claim_is_judged_and_its_fault_is_caught(block: int, word: str) 
 
 @pytest.mark.slow
 def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
-    Path("mine.py").write_text(BLOCKS[2].replace("4*N + 2", "4*N + 4"))
+    Path("mine.py").write_text(README[CLAIM].replace("4*N + 2", "4*N + 4"))
     shown = CliRunner().invoke(main, ["check", "mine.py", "--workers", "1", "--json", "found.json"])
     assert json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == "refuted", shown.output
     said = CliRunner().invoke(main, ["replay", "counterexamples/MINE-1.json", "mine.py"])
@@ -64,5 +66,5 @@ def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
 
 @pytest.mark.slow
 def test_the_command_of_the_text_proves() -> None:
-    (command,) = (line for line in COMMANDS if "prove scaffnew" in line)
+    (command,) = (line for line in read_commands("README.md") if "prove scaffnew" in line)
     assert "PROVED" in CliRunner().invoke(main, shlex.split(command)[1:]).output
