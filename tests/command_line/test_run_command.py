@@ -16,9 +16,9 @@ from fedtheory.command_line.main import main
 from fedtheory.core.problem import gradient
 from fedtheory.running.families import build_problem, list_family_options
 from fedtheory.running.runner import run
-from problems.catalogue import SPLITS, Options
 from problems.datasets import digits
 from problems.mlp import perceptron
+from problems.options import SPLITS, Options
 from problems.splits import by_sorted_label, clients_of
 
 

@@ -21,13 +21,14 @@ from fedtheory.core.problem import CONSTANTS, can, constant, constants, gradient
 from fedtheory.local.solvers import newton_prox
 from fedtheory.measures.ground_truth import ground_truth
 from problems.catalogue import PROBLEMS as CATALOGUE
-from problems.catalogue import DataFamily, Family, Options
+from problems.catalogue import DataFamily, Family
 from problems.datasets import BUNDLED
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample, fedavg_counterexample
 from problems.finite_sum import SampledQuadratic, rough_samples
 from problems.logistic import Logistic, fedpd_synthetic, logistic
 from problems.lower_bound import printed_chain, two_group_chain
 from problems.mlp import digits_task
+from problems.options import Options
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics
 from problems.separable import RootPlusQuadratic, random_sines, root_plus_quadratic, skipping_instance
 

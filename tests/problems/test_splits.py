@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.tools.pictures import draw_split
-from problems.catalogue import PROBLEMS, SPLITS, DataFamily, Options, divide
+from problems.catalogue import PROBLEMS, DataFamily
 from problems.datasets import Dataset, digits
 from problems.mlp import perceptron
+from problems.options import SPLITS, Options, divide
 from problems.shifts import draw_gains, shift_brightness
 from problems.splits import (
     by_classes,
