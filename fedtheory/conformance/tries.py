@@ -134,14 +134,17 @@ def with_their_number(base: Base, way: Way, change: RoundChange) -> list[RoundCh
         return []
     numbers, off, best = _NUMBERS[change.free], np.array([np.inf]), 0
     for closer in range(_CLOSER):
-        base.names[change.free] = numbers[:, None, None]
-        off = way.measure(method, len(numbers))
+        base.names[change.free], hopeless = numbers[:, None, None], _HOPELESS[min(closer, 2) // 2]
+        off = way.measure(method, len(numbers), beyond=hopeless)
         best = int(np.argmin(off))
-        if not off[best] <= _HOPELESS[min(closer, 2) // 2]:
+        if not off[best] <= hopeless:
             return []
-        low, high = numbers[max(best - 1, 0)], numbers[min(best + 1, len(numbers) - 1)]
+        ends = [max(best - 1, 0), min(best + 1, len(numbers) - 1)]
+        rise = np.max(off[ends]) - off[best]
+        if closer and off[best] - rise > NOT_FAR:  # between evenly spaced numbers a convex function falls no further
+            return []
         if closer < _CLOSER - 1:
-            numbers = np.linspace(low, high, _AMONG)
+            numbers = np.linspace(numbers[ends[0]], numbers[ends[1]], _AMONG)
     if off[best] > NOT_FAR:
         return []
     found = float(numbers[best])
