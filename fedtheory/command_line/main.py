@@ -73,6 +73,13 @@ class Commands(click.Group):
                 err=True,
             )
             sys.exit(2)
+        except MemoryError as error:
+            why = f" ({error})" if str(error) else ""
+            click.echo(
+                f"error: there is not enough memory{why}; ask for fewer clients, rounds or runs, or a smaller model",
+                err=True,
+            )
+            sys.exit(2)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             sys.exit(EXIT_INTERRUPTED)

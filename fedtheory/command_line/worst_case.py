@@ -112,7 +112,7 @@ def _class_options(function: Any) -> Any:
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Give up after this time, or at once where it would take much longer (with --clients any).",
+    help="Give up after this time, or at once where it would take much longer.",
 )
 @click.option("--agree", is_flag=True, help="Solve with two solvers, which must agree (with --clients any).")
 @click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
@@ -147,7 +147,7 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     symmetric = options["clients"] is None or counted is not None or options["similarity"] is not None
     if options["bound"] is not None and not 0 < options["bound"] < math.inf:
         raise InvalidInput(f"--bound must be positive and finite, got {options['bound']}")
-    names = ("certificate", "largest", "along", "figure", "time_limit", "agree")
+    names = ("certificate", "largest", "along", "figure", "agree")
     only = [f"--{name}" for name in names if options[name] not in (None, False)]
     if not symmetric and only:
         raise InvalidInput(f"{only[0].replace('_', '-')} goes with --clients any (or with --participants)")
@@ -201,6 +201,7 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
         rounds=options["rounds"],
         measure=options["measure"],
         radius=options["radius"],
+        time_limit=options["time_limit"],
     )
     return {
         "algorithm": repr(found.algorithm),

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.hyperparameters import at_least_one
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
 from fedtheory.proofs.function_class import FunctionClass
@@ -111,6 +112,9 @@ def worst_case(
     clients only (``similarity``, ``sigma``), or some of the clients take part in a single round: exchangeable clients are then followed
     exactly at a fraction of the cost.
     """
+    if isinstance(algorithm, FunctionClass) or not isinstance(function_class, FunctionClass):
+        kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
+        raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")
     options: dict[str, Any] = {
         "rounds": rounds,
         "measure": measure,
@@ -123,6 +127,7 @@ def worst_case(
             name = "participants" if participants is not None else "coins"
             raise InvalidInput(f"{name} needs the number of clients; pass clients=n with it")
         return worst_case_for_every_n(algorithm, function_class, radius=radius, **options)
+    at_least_one("clients", clients)
     alike = function_class.similarity is not None or function_class.sigma is not None
     if coins is None and clients > 1 and (alike or (participants is not None and rounds == 1)):
         sampling = Sampling(clients, clients if participants is None else participants)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import State
 from fedtheory.core.arrays import Array, fetch, is_array, is_object, namespace, to_numpy
-from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.core.errors import InvalidInput, describe, tell_known
 from fedtheory.core.precision import in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.states import from_host, select_rows, to_host
@@ -55,7 +55,15 @@ class Trace:
     info: dict[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, metric: str) -> NDArray[np.float64]:
-        """Return a metric by name."""
+        """Return a metric by name.
+
+        Raises
+        ------
+        InvalidInput
+            It was not measured; the message names those near it, or all.
+        """
+        if metric not in self.metrics:
+            raise InvalidInput(f"{metric!r} was not measured in this run; {tell_known(str(metric), self.metrics)}")
         return self.metrics[metric]
 
     @property

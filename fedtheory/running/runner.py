@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
+from fedtheory.core.arrays import Array, is_array, is_object, like, namespace, to_numpy
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
@@ -25,6 +26,7 @@ from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of, select_rows
 from fedtheory.measures import metrics as measures
+from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.measures.metrics import Metric
 from fedtheory.running.record import Recorder, Trace
 from fedtheory.tools.fingerprint import fingerprint
@@ -35,6 +37,7 @@ from fedtheory.tools.versions import find_versions
 CHECKPOINT_SECONDS = (
     30.0  #: time between checkpoints, and how many times longer than writing one: a thirtieth of the time at most
 )
+MEASURED_BYTES = 500  #: what is kept of one measured round of one run, at the least
 CHECKED_BYTES = 2**28  #: states from this size on are held against the free memory before the first round
 
 
@@ -50,6 +53,10 @@ def shape_start(problem: Problem, x0: Array) -> Array:
         raise InvalidInput(f"x0 is a {type(x0).__name__}; expected an array (d,) or (*batch, d) with d = {problem.d}")
     if x0.shape[-1] != problem.d:
         raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; expected (d,) or (*batch, d) with d = {problem.d}")
+    if not is_object(x0) and np.iscomplexobj(to_numpy(x0)):
+        raise InvalidInput("x0 has complex numbers; expected real ones")
+    if is_object(x0) and not all(isinstance(v, numbers.Number) or hasattr(v, "free_symbols") for v in np.ravel(x0)):
+        raise InvalidInput("x0 is an array of objects that are no numbers; expected numbers, fractions or symbols")
     if not is_object(x0) and not bool(namespace(x0).all(namespace(x0).isfinite(x0))):
         raise InvalidInput("x0 contains NaN or infinite values; expected finite numbers")
     return x0[..., None, :]
@@ -63,7 +70,7 @@ def run(
     *,
     participation: Participation | None = None,
     seed: Any = 0,
-    metrics: Mapping[str, Metric] | None = None,
+    metrics: Mapping[str, Metric] | Collection[str] | None = None,
     every: int | Collection[int] | Literal["sent"] = 1,
     progress: bool | None = None,
     checkpoint: Path | str | None = None,
@@ -84,9 +91,10 @@ def run(
         Who takes part; all by default.
     seed : int or integer array
         One seed, or one a run of the batch (its axes are leading axes of the run).
-    metrics : mapping of name to ``(problem, state) -> (*batch,)``, optional
-        What to measure; by default ``{"stationarity": ||grad f(x)||^2}`` (with a shared h: of the least subgradient). It is measured in
-        the precision of the run or of the problem as given, whichever is higher: a run in float32 is judged by the problem's own f.
+    metrics : mapping of name to ``(problem, state) -> (*batch,)``, or names, optional
+        What to measure, as functions or by the names of the catalogue (``["gap"]``); by default ``{"stationarity": ||grad f(x)||^2}``
+        (with a shared h: of the least subgradient). It is measured in the precision of the run or of the problem as given, whichever is
+        higher: a run in float32 is judged by the problem's own f.
     every : int, collection of int, or "sent"
         Measure every so many rounds, at these rounds, or after those in which something was sent; the start and the end are always measured.
     progress : bool, optional
@@ -105,15 +113,20 @@ def run(
     InvalidInput
         A shape or value is wrong, or the checkpoint belongs to another run.
     """
+    _require_method_and_problem(algorithm, problem)
     if not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
     if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
         raise InvalidInput(f"seeds must be non-negative integers, got {seed}")
     participation = participation or All()
-    metrics = dict(metrics) if metrics is not None else {"stationarity": measures.stationarity}
-    wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
-
     start = shape_start(problem, x0)
+    if metrics is None:
+        metrics = {"stationarity": measures.stationarity}
+    elif not isinstance(metrics, Mapping):
+        algorithm, metrics = choose_metrics(
+            [metrics] if isinstance(metrics, str) else metrics, algorithm, problem, start
+        )
+    wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
     working, method, finest = problem, bring_hyperparameters(algorithm, start), None
     if has_floats(start):
         working, method = in_precision_of(problem, start), in_precision_of(method, start)
@@ -181,6 +194,18 @@ def run(
     return book.trace(state, info(), np.shape(seed))
 
 
+def _require_method_and_problem(algorithm: Any, problem: Any) -> None:
+    if isinstance(algorithm, type):
+        raise InvalidInput(
+            f"the method is the class {algorithm.__name__}; expected one with its options, {algorithm.__name__}(...)"
+        )
+    if not hasattr(algorithm, "round") and hasattr(problem, "round"):
+        raise InvalidInput("method and problem are exchanged; expected run(method, problem, x0, rounds)")
+    for value, member, kind in ((algorithm, "round", "method"), (problem, "grad", "problem")):
+        if not hasattr(value, member):
+            raise InvalidInput(f"{type(value).__name__} is no {kind}: it has no {member!r}")
+
+
 def bring_hyperparameters(algorithm: Any, x0: Array) -> Any:
     """Return an algorithm whose hyper-parameters that are floats of NumPy lie where x0 does; what the host decides on stays with it."""
     if isinstance(x0, np.ndarray) or not dataclasses.is_dataclass(algorithm):
@@ -234,4 +259,11 @@ def _rounds_to_measure(every: int | Collection[int] | Literal["sent"], rounds: i
         return {int(r) for r in every if 0 <= r <= rounds} | {0, rounds}
     if every < 1:
         raise InvalidInput(f"every must be at least 1 or a collection of rounds, got {every}")
+    many = rounds // int(every)
+    require_room(
+        f"what is measured in {many} rounds",
+        MEASURED_BYTES * many,
+        np.empty(0),
+        "measure less often, by `every` (--every)",
+    )
     return {*range(0, rounds + 1, int(every)), rounds}

@@ -7,6 +7,7 @@ of a batch share their random numbers by seed, so settings are compared on commo
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
@@ -28,6 +29,7 @@ from fedtheory.tools.jobs import run_jobs
 from fedtheory.tools.journal import JOURNALS, Journal
 from fedtheory.tools.memory import find_free_bytes, is_on_host
 
+MOST_RUNS = 1_000_000  #: runs of one sweep
 BATCH_RUNS = 64  #: runs in one job: enough to make the loop over rounds cheap, few enough to spread and to lose
 BATCH_RUNS_ON_GPU = 4096  #: the same on a GPU, where a round costs its launches however many runs share them
 BATCH_FLOATS = 2**24  #: runs times clients times coordinates in one batch on the host; larger ones are halved
@@ -166,10 +168,26 @@ class Sweep:
         found = (spell(o) for name in many for m in self.methods for o in listed(m).options if name in (o.name, o.key))
         return list(dict.fromkeys(found))
 
+    @property
+    def size(self) -> int:
+        """Number of runs."""
+        axes = (self.problems, self.instances, self.participants, self.seeds, *self.options.values())
+        own = [{key for option in listed(m).options for key in (option.name, option.key)} for m in self.methods]
+        of_methods = (math.prod(len(values) for name, values in self.settings.items() if name in keys) for keys in own)
+        return math.prod(map(len, axes)) * sum(of_methods)
+
     def batches(self) -> list[Batch]:
-        """Return the jobs: runs are numbered in the order of the grid."""
+        """Return the jobs: runs are numbered in the order of the grid.
+
+        Raises
+        ------
+        InvalidInput
+            They are more than `MOST_RUNS`.
+        """
         found: list[Batch] = []
         number, runs = 0, BATCH_RUNS if self.device == "cpu" else BATCH_RUNS_ON_GPU
+        if self.size > MOST_RUNS:
+            raise InvalidInput(f"these values make {self.size} runs; at most {MOST_RUNS} are taken, name fewer values")
         setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
         for method in self.methods:
             options_of_method = {option.name: option for option in listed(method).options}

@@ -273,7 +273,7 @@ class Functions:
     float64 = np.dtype(np.float64)
 
     reshape = _each(np.reshape)
-    permute_dims = _each(np.permute_dims)
+    moveaxis, permute_dims = _each(np.moveaxis), _each(np.permute_dims)
     broadcast_to = _each(np.broadcast_to)
     squeeze = _each(np.squeeze)
     take = _each(np.take)

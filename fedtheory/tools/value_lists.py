@@ -6,6 +6,8 @@ from typing import Any
 
 from fedtheory.core.errors import InvalidInput
 
+#: most values that one range stands for
+MOST_VALUES = 100_000
 SYNTAX = (
     "a list of values and ranges: 0.1,0.5 | 0:4 (whole numbers, both ends) | 0.1:0.5:5 (five, evenly) | 1e-3:1:10log"
 )
@@ -50,24 +52,30 @@ def _numbers(name: str, word: str, kind: type) -> list[Any]:
     import numpy as np  # not for a look at the help text
 
     ends = word.split(":")
+    if len(ends) == 1:
+        return [_read(name, word, word, kind)]
+    whole = len(ends) == 2 and kind is int
+    low, high = (_read(name, word, end, kind) for end in ends[:2])
+    spaced = np.geomspace if ends[-1].endswith("log") else np.linspace
+    count = high - low + 1 if whole else _read(name, word, ends[-1].removesuffix("log"), int) if len(ends) == 3 else 0
+    if count < (1 if whole else 2) or (spaced is np.geomspace and not (low > 0 and high > 0)):
+        raise _no_range(name, word, kind)
+    if count > MOST_VALUES:
+        raise InvalidInput(f"{name}: {word!r} stands for {count} values; at most {MOST_VALUES} are taken")
+    if whole:
+        return list(range(low, high + 1))
+    return [round(float(v)) if kind is int else float(v) for v in spaced(low, high, count)]
+
+
+def _read(name: str, word: str, text: str, kind: type) -> Any:
     try:
-        if len(ends) == 1:
-            return [kind(word)]
-        if len(ends) == 2 and kind is int:
-            low, high = int(ends[0]), int(ends[1])
-            if low > high:
-                raise ValueError
-            return list(range(low, high + 1))
-        low_end, high_end = kind(ends[0]), kind(ends[1])
-        spaced = np.geomspace if ends[2].endswith("log") else np.linspace
-        count = int(ends[2].removesuffix("log"))
-        if len(ends) > 3 or count < 2 or (spaced is np.geomspace and not (low_end > 0 and high_end > 0)):
-            raise ValueError
-    except (ValueError, IndexError):
-        numbers = "whole numbers" if kind is int else "numbers"
-        raise InvalidInput(
-            f"{name}: {word!r} is neither a value nor a range of {numbers}; give {SYNTAX} (ten in even ratios between "
-            "positive ends)"
-        ) from None
-    values = spaced(low_end, high_end, count)
-    return [round(float(v)) if kind is int else float(v) for v in values]
+        return kind(text)
+    except ValueError:
+        raise _no_range(name, word, kind) from None
+
+
+def _no_range(name: str, word: str, kind: type) -> InvalidInput:
+    numbers = "whole numbers" if kind is int else "numbers"
+    return InvalidInput(
+        f"{name}: {word!r} is neither a value nor a range of {numbers}; give {SYNTAX} (ten in even ratios between positive ends)"
+    )

@@ -268,3 +268,8 @@ def test_run_starts_networks_at_their_own_weights(call) -> None:
     own, ones = strict(call(*arguments).stdout), strict(call(*arguments, "--start", 1).stdout)
     for trace, x in ((own, f.initial(5)), (ones, np.ones(f.d))):
         assert trace["stationarity"][0] == pytest.approx(float((gradient(f, x[None, :]) ** 2).sum()), rel=1e-12)
+
+
+def test_what_does_not_fit_into_memory_is_told_in_one_line(call) -> None:
+    shown = call("run", "fedavg", "quadratics", "--clients", str(10**12), code=2)
+    assert "not enough memory" in shown.output and "Traceback" not in shown.output

@@ -36,3 +36,10 @@ def test_every_room_says_what_it_is_in_one_sentence(room) -> None:
     said = [ast.get_docstring(ast.parse(path.read_text())) for path in sorted(room.glob("__init__.py*"))]
     assert len(said) == (1 if room.name == "command_line" else 2)
     assert said[0] and set(said) == {said[0]} and "\n" not in said[0] and said[0][-1] in ".?"
+
+
+def test_a_name_that_is_misspelled_is_told_with_those_near_it() -> None:
+    fedtheory = importlib.import_module("fedtheory")
+    with pytest.raises(AttributeError, match="no 'FedAvgg'; did you mean FedAvg"):
+        fedtheory.FedAvgg  # noqa: B018
+    assert not hasattr(fedtheory, "nothing_like_it")

@@ -532,3 +532,9 @@ def test_clients_that_differ_without_limit_get_no_number(lr) -> None:
         assert worst_case_for_one_n(local_gd(2, lr), STRONG, n=2, rounds=1).unbounded
     one_step = worst_case_for_one_n(local_gd(1, lr), STRONG, n=2, rounds=1)
     assert one_step.value == pytest.approx((1 - 0.1 * lr) ** 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [12, 10**9])
+def test_a_program_of_hours_is_refused_with_what_to_ask_instead(n: int) -> None:
+    with pytest.raises(InvalidInput, match=r"minutes; clients that are alike .*--clients any"):
+        worst_case_for_one_n(local_gd(4), STRONG, n=n, rounds=3)

@@ -29,6 +29,7 @@ from fedtheory.core.problem import gradient, objective
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.measures import metrics
+from fedtheory.measures.catalogue import look_up
 from fedtheory.measures.residuals import WithResiduals
 from fedtheory.running import record
 from fedtheory.running.results import Results
@@ -509,3 +510,39 @@ def test_a_problem_of_ones_own_needs_value_grad_and_take() -> None:
 def test_averages_run_over_clients_only() -> None:
     f = scalar_quadratics(np.ones((5, 3)))
     close(average(f.b), np.mean(f.b, axis=-2, keepdims=True), 1e-15)
+
+
+# ---- what is asked for by mistake --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (lambda f, x: run(f, DESCENT, x, 1), "exchanged"),
+        (
+            lambda f, x: run(GradientDescent, f, x, 1),
+            r"the class GradientDescent; expected .* GradientDescent\(\.\.\.\)",
+        ),
+        (lambda f, x: run(3, f, x, 1), "int is no method: it has no 'round'"),
+        (lambda f, x: run(DESCENT, f, x + 1j, 1), "complex"),
+        (lambda f, x: run(DESCENT, f, np.full(x.shape, None), 1), "objects that are no numbers"),
+        (
+            lambda f, x: run(DESCENT, f, x, 1)["stationary"],
+            "'stationary' was not measured .* did you mean stationarity",
+        ),
+        (lambda f, x: run(DESCENT, f, x, 1, metrics=["distence"]), "unknown metric 'distence'; known are"),
+        (lambda f, x: run(DESCENT, f, x, 10**12), "needs about .* GiB .*--every"),
+    ],
+    ids=["exchanged", "class", "no method", "complex", "objects", "not measured", "no metric", "too many rounds"],
+)
+def test_a_mistake_is_named_before_anything_runs(asked, told: str) -> None:
+    f = problem("quadratics")
+    with pytest.raises(InvalidInput, match=told):
+        asked(f, np.ones(f.d))
+
+
+def test_metrics_are_asked_for_by_name() -> None:
+    f = problem("quadratics")
+    named = run(DESCENT, f, np.ones(f.d), 5, metrics=["gap", "distance"])
+    own = {name: look_up(name).on(f) for name in named.metrics}
+    assert_equal_traces(named, run(DESCENT, f, np.ones(f.d), 5, metrics=own))

@@ -476,3 +476,16 @@ def test_an_option_reaches_only_the_methods_that_spell_it_so(tmp_path, monkeypat
     assert result.exit_code == 0, result.output
     rows = {row["method"]: row for row in map(json.loads, result.stdout.splitlines())}
     assert rows["ditto"]["personal-penalty"] == 2 and rows["5gcs"]["strong-convexity"] == 0
+
+
+def test_a_sweep_of_too_many_runs_is_refused_before_it_is_made() -> None:
+    grid = Sweep(("fedavg",), ("quadratics",), {"lr": tuple(range(1, 10**4))}, {}, seeds=tuple(range(10**4)))
+    assert grid.size == (10**4 - 1) * 10**4
+    with pytest.raises(InvalidInput, match="99990000 runs; at most 1000000"):
+        grid.batches()
+
+
+@pytest.mark.parametrize("text", ["0:100000", "1e-3:1:100001log"])
+def test_a_range_of_too_many_values_is_refused_before_it_is_made(text: str) -> None:
+    with pytest.raises(InvalidInput, match="stands for 100001 values; at most 100000 are taken"):
+        parse_values("--lr", text, float if "log" in text else int)

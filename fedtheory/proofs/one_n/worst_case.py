@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.exact import in_floats
 from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.function_class import FunctionClass
@@ -27,6 +27,9 @@ from fedtheory.proofs.semidefinite.bounded import maximise
 from fedtheory.proofs.semidefinite.solve import Attempt, Residuals, Solution
 from fedtheory.proofs.sizes import sizes_of
 from fedtheory.running.runner import run
+
+#: seconds of a solver for (conditions + entries of the Gram matrix)^3, measured on one core, and how many of them are begun without being asked for
+SECONDS, MOST_SECONDS = 3e-9, 120.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +159,8 @@ def worst_case_for_one_n(
     ------
     CannotTrace
         The algorithm takes decisions on values.
+    InvalidInput
+        The program would take longer than some minutes, and no ``time_limit`` allows it.
     SolverFailed
         No solver's answer was accepted; the message says what each returned.
     """
@@ -166,7 +171,11 @@ def worst_case_for_one_n(
         in_floats(algorithm),
         in_floats(function_class),
     )  # points of this engine are not multiplied by fractions
+    if time_limit is None:
+        _require_short(n * rounds, 0)  # a gradient of each client a round, at the least; told before anything is traced
     stated = state_point_program(plain, over, n, rounds, measure, float(radius), coins, participants)
+    if time_limit is None:
+        _require_short(require("PEPit.point", "worst cases").Point.counter, _count_conditions(stated.pep))
     sizes = sizes_of(function_class, find_measure(measure), radius)
     form = read_standard_form(stated.pep, sizes, stated.start)
     solution, unbounded = maximise(
@@ -196,6 +205,23 @@ def worst_case_for_one_n(
         random=stated.random,
         unit=sizes.goal,
     )
+
+
+def _count_conditions(pep: Any) -> int:
+    """Of all pairs of a function's points, and those that are stated besides."""
+    return len(pep.list_of_constraints) + sum(
+        len(f.list_of_points) * (len(f.list_of_points) - 1) for f in pep.list_of_functions
+    )
+
+
+def _require_short(leaves: int, conditions: int) -> None:
+    """Refuse a program that would take hours: every step factors a system of all conditions and all entries of the Gram matrix."""
+    seconds = SECONDS * (conditions + leaves**2 / 2) ** 3
+    if seconds > MOST_SECONDS:
+        raise InvalidInput(
+            f"a Gram matrix of {leaves} x {leaves} or more under {conditions} conditions would take some {seconds / 60:.1g} minutes; clients "
+            "that are alike have a small program for every n at once (--clients any), and a time limit (--time-limit) lets this one be tried"
+        )
 
 
 def _read_back(
