@@ -91,7 +91,7 @@ def _load_module(name: str) -> ModuleType:
 
 
 def select(targets: Sequence[str]) -> list[Reference]:
-    """Claims for targets that are papers, claim ids or files; all papers for none.
+    """Claims for targets that are papers, claim ids or files; all papers for none. Of a file beside ids of its claims, these alone.
 
     Raises
     ------
@@ -100,12 +100,18 @@ def select(targets: Sequence[str]) -> list[Reference]:
     """
     known = find_papers()
     chosen: dict[Reference, None] = {}
+    of_files = {target: _list_claims(str(Path(target).resolve())) for target in targets if target.endswith(".py")}
+    named = {target.upper() for target in targets}
     for target in targets or known:
-        if target.endswith(".py"):
-            references = [Reference(str(Path(target).resolve()), id) for id in load_claims(str(Path(target).resolve()))]
+        within = [r for claims in of_files.values() for r in claims if r.id.upper() == target.upper()]
+        if target in of_files:
+            asked = [r for r in of_files[target] if r.id.upper() in named]
+            references = asked or of_files[target]
+        elif within:
+            references = within
         elif target.lower() in known:
             source = known[target.lower()]
-            references = [Reference(source, id) for id in load_claims(source)]
+            references = _list_claims(source)
         else:
             references = [
                 Reference(source, id)
@@ -114,7 +120,7 @@ def select(targets: Sequence[str]) -> list[Reference]:
                 if id.upper() == target.upper()
             ]
             if not references:
-                raise InvalidInput(_unknown(target, known))
+                raise InvalidInput(_unknown(target, known, [r.id for claims in of_files.values() for r in claims]))
         chosen.update(dict.fromkeys(references))
     sources: dict[str, str] = {}
     for reference in chosen:
@@ -125,11 +131,15 @@ def select(targets: Sequence[str]) -> list[Reference]:
     return list(chosen)
 
 
-def _unknown(target: str, known: dict[str, str]) -> str:
+def _list_claims(source: str) -> list[Reference]:
+    return [Reference(source, id) for id in load_claims(source)]
+
+
+def _unknown(target: str, known: dict[str, str], own: Sequence[str] = ()) -> str:
     if Path(target).exists():
         kind = "a folder" if Path(target).is_dir() else "a file"
         return f"{target} is {kind}; expected a claim, a paper, or a Python file of claims, FILE.py ('fedtheory new FILE.py' writes one)"
-    ids = [id for source in known.values() for id in load_claims(source)]
+    ids = [*own, *(id for source in known.values() for id in load_claims(source))]
     upper = {id.upper(): id for id in ids}
     near = [upper[found] for found in difflib.get_close_matches(target.upper(), upper, n=3, cutoff=0.5)]
     near += difflib.get_close_matches(target.lower(), known, n=2, cutoff=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,10 @@ class VerdictFiles:
         if self.html is not None:
             self._write_page(self.html, verdicts, sources)
         if self.folder is not None:
-            _write_instances(self.folder, verdicts)
+            _write_instances(self.folder, verdicts, sources)
+        else:  # of somebody's own claims the instance is what they want to see
+            own = [v for v in verdicts if sources[v.id].endswith(".py")]
+            _write_instances(Path("counterexamples"), own, sources)
         if self.sarif is not None:
             from fedtheory.claims.code_scanning import write_verdicts
 
@@ -80,11 +84,15 @@ def _find_publications(sources: Mapping[str, str]) -> dict[str, Publication]:
     return {source: found for source in set(sources.values()) if (found := find_publication(source)) is not None}
 
 
-def _write_instances(folder: Path, verdicts: list[Verdict]) -> None:
+def _write_instances(folder: Path, verdicts: Sequence[Verdict], sources: Mapping[str, str]) -> None:
     from fedtheory.claims import report
 
     written = report.write_counterexamples(verdicts, folder)
-    if written:
+    if len(written) == 1:
+        source = sources[written[0].stem]
+        of = f" {os.path.relpath(source)}" if source.endswith(".py") else ""
+        click.echo(f"counterexample: {written[0]}; 'fedtheory replay {written[0]}{of}' shows it again", err=True)
+    elif written:
         shown = [v.counterexample for v in verdicts if v.counterexample is not None]
         claims_file = " CLAIMS.py" if any(found["source"].endswith(".py") for found in shown) else ""
         click.echo(

@@ -102,6 +102,18 @@ def test_check_writes_json_html_and_counterexamples(call) -> None:
     assert not Path("clean/counterexamples").exists()
 
 
+def test_check_of_a_file_of_ones_own_stores_its_counterexamples_and_names_them(call) -> None:
+    """Of a file beside ids of its claims these alone are judged."""
+    result = call("check", "good.py", "toy-false")
+    assert [path.name for path in Path("counterexamples").iterdir()] == ["TOY-FALSE.json"]
+    command = "fedtheory replay counterexamples/TOY-FALSE.json good.py"
+    assert f"counterexample: counterexamples/TOY-FALSE.json; '{command}' shows it again" in result.stderr
+    assert "VIOLATED" in call(*command.split()[1:]).stdout
+    assert "1 refuted" in result.stdout
+    wrong = call("check", "good.py", "TOY-FALS", code=2)
+    assert "did you mean TOY-FALSE" in wrong.stderr
+
+
 def test_check_hands_on_budget_seed_and_data(call, monkeypatch, tmp_path) -> None:
     def said(*options):
         return strict(call("check", "echo.py", "--json", "-", *options).stdout)["verdicts"][0]["evidence"][0]["text"]
