@@ -146,6 +146,58 @@ def test_filters_and_search(verdicts, page, tmp_path) -> None:
         assert seen[name] == [sorted(ids), len(ids), f"{len(ids)} of {len(verdicts)} claims"], name
 
 
+ADDRESSED = """
+const form = document.getElementById("filters"), shown = () => document.querySelectorAll("details.claim:not([hidden])").length;
+const choose = (name, value) => { form.elements[name].value = value; form.elements[name].dispatchEvent(new Event("input", { bubbles: true })); };
+const settled = () => new Promise((done) => setTimeout(done, 200));
+choose("word", "refuted");
+const address = location.search, some = shown(), counts = [...document.querySelectorAll("section.word:not([hidden]) [data-count]")].map((c) => +c.textContent);
+choose("kind", "ordering");
+history.back();
+await settled();
+const before = [form.elements.word.value, form.elements.kind.value, shown()];
+history.back();
+await settled();
+return { address, some, counts: counts.reduce((a, b) => a + b, 0), before, all: shown() };
+"""
+
+
+def test_filters_stand_in_the_address_and_the_way_back_undoes_them(verdicts, page, tmp_path) -> None:
+    refuted = [v for v in verdicts if v.ran and v.status == "refuted"]
+    seen = ask_page(page, ADDRESSED, tmp_path)
+    assert seen["address"] == "?word=refuted" and seen["some"] == seen["counts"] == len(refuted)
+    assert seen["before"] == ["refuted", "", len(refuted)] and seen["all"] == len(verdicts)
+
+
+PRINTED = """
+const first = document.querySelector("details.claim");
+first.open = true;
+dispatchEvent(new Event("beforeprint"));
+const open = [...document.querySelectorAll("details")].every((one) => one.open);
+dispatchEvent(new Event("afterprint"));
+return [open, [...document.querySelectorAll("details.claim")].filter((one) => one.open).length];
+"""
+
+
+def test_printing_opens_what_is_closed(page, tmp_path) -> None:
+    assert ask_page(page, PRINTED, tmp_path) == [True, 1]
+
+
+KEYS = """
+const order = [...document.querySelectorAll("a, select, input, button, summary")].filter((one) => one.checkVisibility());
+const skip = order[0];
+skip.focus();
+const seen = skip.getBoundingClientRect().left >= 0;
+return [skip.textContent, seen, document.querySelector(skip.getAttribute("href")) !== null, order.findIndex((one) => one.matches("#filters select")),
+  order.findIndex((one) => one.matches("a.c"))];
+"""
+
+
+def test_the_keyboard_comes_to_the_claims_at_once_and_to_filters_before_cells(page, tmp_path) -> None:
+    text, seen, there, filters, cells = ask_page(page, KEYS, tmp_path)
+    assert text == "Skip to the claims" and seen and there and 0 < filters < cells
+
+
 FOLLOWED = """
 document.querySelector('a.c[data-c="TOY-FALSE"]').click();
 await new Promise((done) => setTimeout(done, 300));

@@ -31,17 +31,42 @@
       const cell = cells.get(has.c);
       if (cell) cell.classList.toggle("out", !shown);
     }
-    for (const section of all("section.word, section.paper")) section.hidden = !section.querySelector("details.claim:not([hidden])");
+    for (const section of all("section.word, section.paper")) {
+      const shown = all("details.claim:not([hidden])", section).length;
+      section.hidden = !shown;
+      section.querySelector("[data-count]").textContent = shown;
+    }
     form.querySelector("output").textContent = `${count} of ${claims.length} claims`;
   };
+  const names = ["paper", "kind", "word", "text"];
+  const read = () => {
+    const asked = new URLSearchParams(location.search);
+    for (const name of names) form.elements[name].value = asked.get(name) || "";
+    filter();
+  };
+  const write = (event) => {
+    const asked = new URLSearchParams([...new FormData(form)].filter(([name, value]) => names.includes(name) && value));
+    const address = location.pathname + (asked.size ? "?" + asked : "") + location.hash;
+    try {
+      if (event.target.name === "text") history.replaceState(null, "", address);
+      else history.pushState(null, "", address);
+    } catch { /* some browsers keep the address of a file as it is */ }
+  };
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = all("details:not([open])").filter((one) => !one.closest("[hidden]"));
+    for (const one of closed) one.open = true;
+  });
+  addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
   if (form) {
     form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", filter);
+    form.addEventListener("input", (event) => { filter(); write(event); });
+    addEventListener("popstate", read);
     for (const button of all("button", form)) {
       button.addEventListener("click", () => { for (const claim of claims) if (!claim.hidden) claim.open = !!button.dataset.open; });
     }
-    filter();
+    read();
     addEventListener("hashchange", reveal);
     reveal();
   }
