@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from fedtheory.claims.report import write_headline
+from fedtheory.claims.publication import Publication
+from fedtheory.claims.report import describe_publication, write_headline
 from fedtheory.claims.verdict import Verdict
 from fedtheory.claims.words import VERDICT_WORDS, SaysOfPrinted
 from fedtheory.tools.sarif import Result, Rule, write_sarif
@@ -25,8 +26,16 @@ _RULES = tuple(
 )
 
 
-def write_verdicts(file: Path, verdicts: Sequence[Verdict], sources: Mapping[str, str]) -> None:
-    """Write verdicts as SARIF; ``sources``: by id the module or file that has the claim, in which its line is looked up."""
+def write_verdicts(
+    file: Path,
+    verdicts: Sequence[Verdict],
+    sources: Mapping[str, str],
+    papers: Mapping[str, Publication] | None = None,
+) -> None:
+    """Write verdicts as SARIF.
+
+    ``sources``: by id the module or file that has the claim, in which its line is looked up; ``papers``: the text that its claims are of.
+    """
     results = []
     for verdict in verdicts:
         rule = _NOT_RUN if verdict.error else verdict.status.replace(" ", "-")
@@ -35,7 +44,8 @@ def write_verdicts(file: Path, verdicts: Sequence[Verdict], sources: Mapping[str
         words = f" -- argued in words: {', '.join(argued)}" if argued else ""
         said = f"{verdict.id} ({verdict.source}): {write_headline(verdict)}{words}"
         results.append(Result(rule, said, verdict.id, where, line))
-    write_sarif(file, _RULES, results)
+    told = [describe_publication(source, paper) for source, paper in sorted((papers or {}).items())]
+    write_sarif(file, _RULES, results, {"papers": told})
 
 
 def find_line(source: str, id: str) -> tuple[Path, int]:

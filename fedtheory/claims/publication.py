@@ -38,6 +38,8 @@ class Publication:
     A. Author: On toys. 2024, arXiv:2401.00001v2.
     >>> paper.link
     'https://arxiv.org/abs/2401.00001v2'
+    >>> print(paper.bibtex.splitlines()[0])
+    @misc{author2024,
     """
 
     title: str
@@ -58,6 +60,18 @@ class Publication:
         """Return the address of an identifier of arXiv or a DOI, otherwise ""."""
         kind, _, number = self.identifier.partition(":")
         return {"arXiv": f"https://arxiv.org/abs/{number}", "doi": f"https://doi.org/{number}"}.get(kind, "")
+
+    @property
+    def bibtex(self) -> str:
+        """Return an entry for a bibliography; its key is the first author's last name with the year."""
+        kind, _, number = self.identifier.partition(":")
+        identified = {"arXiv": {"eprint": number, "archivePrefix": "arXiv"}, "doi": {"doi": number}}.get(kind, {})
+        fields = {"title": f"{{{self.title}}}", "author": " and ".join(self.authors), "year": str(self.year)}
+        fields |= ({"journal": self.published} if self.published else {}) | identified
+        fields |= {"note": self.read} if self.read else {}
+        key = f"{self.authors[0].split()[-1].lower()}{self.year}"
+        lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+        return f"@{'article' if self.published else 'misc'}{{{key},\n{lines}\n}}"
 
     def __str__(self) -> str:
         names = ", ".join(self.authors)

@@ -15,6 +15,7 @@ from fedtheory.claims.claim import Status
 from fedtheory.claims.explain.finding import is_explained
 from fedtheory.claims.kernel import count_kernel, describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
+from fedtheory.claims.publication import Publication
 from fedtheory.claims.verdict import AGREE, Verdict
 from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.core.errors import InvalidInput
@@ -186,16 +187,23 @@ def summarise_chances(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def as_json(verdicts: Sequence[Verdict]) -> str:
-    """Return the verdicts as a JSON document."""
+def as_json(verdicts: Sequence[Verdict], papers: Mapping[str, Publication] | None = None) -> str:
+    """Return the verdicts as a JSON document; ``papers``: by the module or file of claims, the text that these are of."""
     asked = count_kernel(verdicts)
     document = {
         "format": FORMAT,
         "versions": find_versions(),
         **({} if asked is None else {"kernel": dataclasses.asdict(asked)}),
+        "papers": [describe_publication(source, paper) for source, paper in sorted((papers or {}).items())],
         "verdicts": [dataclasses.asdict(v) for v in verdicts],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def describe_publication(source: str, paper: Publication) -> dict[str, Any]:
+    """Return a text as files have it: what it is, how it is cited, and the module or file of claims about it."""
+    told = dataclasses.asdict(paper) | {"link": paper.link, "cited": str(paper), "bibtex": paper.bibtex}
+    return {"claims": Path(source).name if source.endswith(".py") else source, **told}
 
 
 def as_json_value(value: Any) -> Any:

@@ -154,7 +154,7 @@ def check_command(
         for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
             kept.close()
     if str(json_file) != "-":
-        show_verdicts(verdicts, whole=verbose)
+        show_verdicts(verdicts, {reference.id: reference.source for reference in references}, whole=verbose)
     if interrupted:
         leave_interrupted(how_far)
     differs = _repeat(session, references, context, judged.done, repeat)

@@ -36,7 +36,7 @@ class VerdictFiles:
     def write(self, verdicts: list[Verdict], sources: dict[str, str]) -> None:
         """Write all of them; ``sources``: by id the module or file that a claim is in."""
         if self.json is not None:
-            self._write_json(self.json, verdicts)
+            self._write_json(self.json, verdicts, sources)
         if self.html is not None:
             self._write_page(self.html, verdicts, sources)
         if self.folder is not None:
@@ -47,16 +47,16 @@ class VerdictFiles:
         if self.sarif is not None:
             from fedtheory.claims.code_scanning import write_verdicts
 
-            write_verdicts(self.sarif, verdicts, sources)
+            write_verdicts(self.sarif, verdicts, sources, _find_publications(sources))
         if self.referee is not None and self.folder is not None:
             from fedtheory.claims.pages import write_referee_pages
 
             write_referee_pages(verdicts, self.referee, self.folder, sources, _find_publications(sources))
 
-    def _write_json(self, file: Path, verdicts: list[Verdict]) -> None:
+    def _write_json(self, file: Path, verdicts: list[Verdict], sources: Mapping[str, str]) -> None:
         from fedtheory.claims import report
 
-        text = report.as_json(verdicts)
+        text = report.as_json(verdicts, _find_publications(sources))
         if str(file) == "-":
             click.echo(text, nl=False)
         else:
@@ -101,8 +101,8 @@ def _write_instances(folder: Path, verdicts: Sequence[Verdict], sources: Mapping
         )
 
 
-def show_verdicts(verdicts: Sequence[Verdict], *, whole: bool) -> None:
-    """Print a line a verdict, or all of it, and how many of each word there are."""
+def show_verdicts(verdicts: Sequence[Verdict], sources: Mapping[str, str], *, whole: bool) -> None:
+    """Print a line a verdict, or all of it, which texts they are of, and how many of each word there are."""
     from fedtheory.claims import report
     from fedtheory.claims.kernel import summarise_kernel
 
@@ -112,6 +112,8 @@ def show_verdicts(verdicts: Sequence[Verdict], *, whole: bool) -> None:
     elif verdicts:
         print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
         terminal.print("--verbose shows statements whole, and what decided")
+    for paper in dict.fromkeys(_find_publications({v.id: sources[v.id] for v in verdicts}).values()):
+        terminal.print(f"judged text: {paper}", highlight=False)
     terminal.print(report.summarise(verdicts) or "nothing was checked")
     for line in (report.summarise_chances(verdicts), report.summarise_faults(verdicts), summarise_kernel(verdicts)):
         if line:

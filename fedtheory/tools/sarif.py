@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -39,8 +39,10 @@ class Result:
     line: int = 1
 
 
-def write_sarif(file: Path, rules: Sequence[Rule], results: Sequence[Result]) -> None:
-    """Write the findings of one run of the tool; files below the working directory are named relative to it."""
+def write_sarif(
+    file: Path, rules: Sequence[Rule], results: Sequence[Result], properties: Mapping[str, Any] | None = None
+) -> None:
+    """Write the findings of one run of the tool, and properties of it; files below the working directory are named relative to it."""
     by_id = {rule.id: (place, rule) for place, rule in enumerate(rules)}
     home = Path.cwd().resolve()
     driver = {
@@ -55,6 +57,7 @@ def write_sarif(file: Path, rules: Sequence[Rule], results: Sequence[Result]) ->
         "tool": {"driver": driver},
         "originalUriBaseIds": {_ROOT: {"uri": f"{home.as_uri()}/"}},
         "results": [_as_result(result, *by_id[result.rule], home) for result in results],
+        **({"properties": dict(properties)} if properties else {}),
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n")

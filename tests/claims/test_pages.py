@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,13 @@ from browser import ask_page
 from claim_files import GOOD, TROUBLED
 
 from fedtheory.claims.checking import run_checks
+from fedtheory.claims.code_scanning import write_verdicts
 from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html, write_referee_pages
 from fedtheory.claims.publication import Publication
 from fedtheory.claims.referee import SECTIONS
 from fedtheory.claims.references import find_papers, find_publication, select
+from fedtheory.claims.report import as_json
 from fedtheory.claims.words import VERDICT_WORDS
 from fedtheory.core.errors import InvalidInput
 
@@ -151,7 +154,8 @@ const form = document.getElementById("filters"), shown = () => document.querySel
 const choose = (name, value) => { form.elements[name].value = value; form.elements[name].dispatchEvent(new Event("input", { bubbles: true })); };
 const settled = () => new Promise((done) => setTimeout(done, 200));
 choose("word", "refuted");
-const address = location.search, some = shown(), counts = [...document.querySelectorAll("section.word:not([hidden]) [data-count]")].map((c) => +c.textContent);
+const address = location.search, some = shown();
+const counts = [...document.querySelectorAll("section.word:not([hidden]) [data-count]")].map((c) => +c.textContent);
 choose("kind", "ordering");
 history.back();
 await settled();
@@ -262,8 +266,18 @@ def test_a_page_says_which_text_its_claims_are_of(verdicts) -> None:
     said = "A. Author, B. Author: On &lt;toys&gt;. A journal, 2024, arXiv:2401.00001v2. Without its appendix."
     assert f'<a href="https://arxiv.org/abs/2401.00001v2">{said}</a>' in page
     assert Publication("T", ("A",), 1999, "a shelf").link == ""
+    assert "@article{author2024," in page and "author = {A. Author and B. Author}" in page and "#TOY-FALSE" in page
     with pytest.raises(InvalidInput, match="a tuple of authors"):
         Publication("T", "A. Author", 1999)  # type: ignore[arg-type]
+
+
+def test_files_of_verdicts_say_which_text_they_are_of(verdicts, tmp_path) -> None:
+    text = Publication("On toys", ("A. Author",), 2024, "doi:10.1/toys", "A journal")
+    false = next(v for v in verdicts if v.id == "TOY-FALSE")
+    (told,) = json.loads(as_json([false], {"a.py": text}))["papers"]
+    assert told["claims"] == "a.py" and told["cited"] == str(text) and "  doi = {10.1/toys}" in told["bibtex"]
+    write_verdicts(tmp_path / "found.sarif", [false], {"TOY-FALSE": "a.py"}, {"a.py": text})
+    assert json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["properties"]["papers"] == [told]
 
 
 def test_a_file_names_its_paper(tmp_path) -> None:
