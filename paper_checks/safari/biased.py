@@ -34,7 +34,6 @@ from fedtheory.claims import (
     refute,
     state,
 )
-from fedtheory.core.participation import Fixed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
@@ -91,18 +90,16 @@ def played(
     x0: Fraction,
     rounds: int,
     lam: Fraction,
-    drawn: tuple[Fixed, ...] = (FIRST_ONLY,),
 ) -> tuple[Any, Any]:
-    """E x^R and E (x^R)^2 by the library's method: all sequences of coins and of ``drawn``, each as likely, in fractions."""
+    """E x^R and E (x^R)^2 by the library's method: all sequences of coins, in fractions."""
     problem = one_sided_pair(Fraction(1), lam)
     method = Safari(q, GradientSteps(steps, eta_c), GradientSteps(1, eta_s))
     first = second = Fraction(0)
-    outcomes = [(True, who, q / len(drawn)) for who in drawn] + [(False, drawn[0], 1 - q)]
-    for path in product(outcomes, repeat=rounds):
+    for path in product([(True, q), (False, 1 - q)], repeat=rounds):
         state, weight = method.init(problem, np.array([[x0]], dtype=object)), Fraction(1)
-        for r, (coin, who, chance) in enumerate(path):
+        for r, (coin, chance) in enumerate(path):
             key: Any = ScriptedKey(r, {"communicate": coin})
-            state, weight = method.round(problem, state, who.draw(2, key), key), weight * chance
+            state, weight = method.round(problem, state, FIRST_ONLY.draw(2, key), key), weight * chance
         x = state.x.item()
         first, second = first + weight * x, second + weight * x * x
     return first, second
