@@ -38,7 +38,8 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.safari import local_steps, transcribed
+from paper_checks.safari import transcribed
+from paper_checks.safari.client_rounds import CLIENT_ROUND_4
 from paper_checks.safari.convergence import RATE_4, THEOREM_4
 from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, handed_on
 from paper_checks.safari.theorems import (
@@ -374,7 +375,7 @@ UP_TO_BIAS = (
     "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = 1/sqrt(R), from R >= (22 L)^2 on."
 )
 #: what is handed on to a round of clients
-BEFORE = (Step("noise", local_steps.NOISE, "repaired"), Step("near", local_steps.NEAR, "repaired"))
+BEFORE = (Step("clients", CLIENT_ROUND_4, "repaired"),)
 FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
 
@@ -419,7 +420,7 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
         source,
         statement,
         [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
-        conclusions=[handed_on("up to 4 q sigma_G^2", "repaired")] if repaired else (),
+        conclusions=[handed_on("up to 4 q sigma_G^2", "clients", role="repaired")] if repaired else (),
         kind="rate",
         besides=check,
         faults=(BIASED, NOT_DOUBLED, beyond, bounded, *([SLOWER] if speed else [])),
@@ -437,7 +438,7 @@ CLAIMS: list[Claim] = [
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
         "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
         [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired")],
-        conclusions=[handed_on(CORRECTED, "repaired")],
+        conclusions=[handed_on(CORRECTED, "clients", role="repaired")],
         kind="rate",
         besides=check_t4,
         faults=(

@@ -76,16 +76,6 @@ NEAR = Theorem(
   done:  claim                                       by combine all, plus
 """,
 )
-NOISE = Theorem(
-    name="noise adds up",
-    region="1 <= m, 0 <= sigma2",
-    states=SUMS,
-    rounds={"k": 0, "K": 0},
-    quantities={name: NOISE_OF[name] for name in ("b", "c", "d")},
-    given={**MARTINGALE, "size": "d[k] <= sigma2/m"},
-    claim=f"b[K] <= {NOISE_5}",
-    proof=NOISE_ADDS_UP.replace("SIZE", "sigma2/m") + "  done: claim by combine noisy(k=K)",
-)
 SPLIT_NOISE = Theorem(
     name="(42)-(44)",
     region="0 < L, 0 < eta_c, 1 <= m, 0 <= sigma2",

@@ -26,7 +26,7 @@ from problems.learning import FiniteClass
 from problems.thresholds import mixture, relatedness, uniform
 
 OUTSIDE = {"b": "1/2", "star": "2/5", "t": "1"}
-MISSPECIFIED = {"d": ("13/15", "0", "2/15"), "weight": "3/5"}
+MISSPECIFIED: dict[str, Any] = {"d": ("13/15", "0", "2/15"), "weight": "3/5"}
 RULES = FiniteClass(((1, 1, 1), (0, 1, 1), (0, 0, 1), (0, 0, 0)), (Fraction(1), Fraction(0), Fraction(1)))
 TARGET = (Fraction(1, 5), Fraction(1, 2), Fraction(3, 10))
 
@@ -204,10 +204,10 @@ def sums(law: Sequence[str], of: Sequence[int], apart_from: Sequence[int]) -> st
     return f"({' + '.join(p for p, a, b in zip(law, of, apart_from, strict=True) if a != b) or '0'})"
 
 
-def without_the_right_rule(weight: str) -> Theorem:
+def without_the_right_rule(d: Sequence[str], weight: str) -> Theorem:
     """Every rule against the best ones: those that label all points 1 under Q = weight D + (1 - weight) P, and the last point alone under P."""
     P = [str(p) for p in TARGET]
-    Q = [f"({weight}*{d} + (1 - {weight})*{p})" for d, p in zip(MISSPECIFIED["d"], P, strict=True)]
+    Q = [f"({weight}*{v} + (1 - {weight})*{p})" for v, p in zip(d, P, strict=True)]
     right, best_q, best_p = (1, 0, 1), (1, 1, 1), (0, 0, 1)
     excess = {h: f"({sums(P, h, right)} - {sums(P, best_p, right)})" for h in RULES.hypotheses}
     return Theorem(
@@ -284,7 +284,7 @@ CLAIMS: list[Claim] = [
         "Assumption 2 without the right rule",
         "Thresholds on {1, 2, 3} with labels 1, 0, 1: the best rule under a mixture Q has eps_P = 3/10, though Assumption 1 holds and "
         "labels given x have one law.",
-        [Step("risks", without_the_right_rule(MISSPECIFIED["weight"]))],
+        [Step("risks", without_the_right_rule(**MISSPECIFIED))],
         kind="divergence",
         readings=[
             "The rule that labels all points 1 is the best one under Q; under P the best one labels point 3 alone 1, beside which the others meet "

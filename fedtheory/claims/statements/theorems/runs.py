@@ -60,7 +60,8 @@ class WorldQuadratics:
     @property
     def server(self) -> Pooled:
         """The average of all clients: a server that knows the population."""
-        return Pooled(self)
+        clients: Any = self
+        return Pooled(clients)
 
     def grad(self, x: WorldVectors) -> WorldVectors:
         """Gradients."""
