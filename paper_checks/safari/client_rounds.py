@@ -13,6 +13,7 @@ from typing import Any
 
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.safari.local_steps import MARTINGALE, NOISE_OF, STAYS_NEAR
 from paper_checks.safari.theorems import BY_SERVER_STEP, CLIENT_4, of_rounds
 
 
@@ -50,9 +51,7 @@ CLIENT_ROUND_4 = Theorem(
         "V": "mean(F(x))",
         "A": "mean(F(x_next))",
         "a": "mean(norm2(s))",
-        "b": "mean(norm2(n))",
-        "c": "mean(dot(n, xi))",
-        "d": "mean(norm2(xi))",
+        **NOISE_OF,
         "N": "mean(norm2(s_bar))",
         "W": "mean(norm2(v_bar))",
         "Q": "mean(dot(v_bar, v))",
@@ -69,7 +68,7 @@ CLIENT_ROUND_4 = Theorem(
         "steps": "E == K",
         "dissimilarity": "X[k] <= sigma_G2",
         "size": "d[k] <= sigma2",
-        "centred": "c[k] == 0",
+        **MARTINGALE,
         "size_bar": "o[k] <= sigma2/m",
         "centred_bar": "f[k] == 0",
         "centred_slope": "h[k] == 0",
@@ -77,56 +76,43 @@ CLIENT_ROUND_4 = Theorem(
         "average_slope": "J[k] == I[k]",
     },
     claim=f"S[0] <= {of_rounds(CLIENT_4, change='(V[0] - A[E])', G='N[E]')}",
-    proof="""
-      large:      0 <= S[k]                                                  by derivation
-      same:       S[k+1] == S[k]                                             by identity
-      fixed:      S[k] == S[0]                                               by induction k: base combine; step combine ih, same
-      still:      V[k+1] == V[k]                                             by identity
-      stays:      V[k] == V[0]                                               by induction k: base combine; step combine ih, still
-      clean:      b[0] == 0                                                  by identity
-      added:      b[k+1] == b[k] + 2*c[k] + d[k]                             by identity
-      noisy:      b[k] <= k*sigma2                                           by induction k: base combine clean; step combine ih, added, centred, size
-      clean_bar:  e[0] == 0                                                  by identity
-      added_bar:  e[k+1] == e[k] + 2*f[k] + o[k]                             by identity
-      noise:      e[k] <= k*sigma2/m
-                 by induction k: base combine clean_bar; step combine ih, added_bar, centred_bar, size_bar
-      no_push:    H[0] == 0                                                  by identity
-      pushed:     H[k+1] == H[k] + h[k]                                      by identity
-      flat:       H[k] == 0
-                 by induction k: base combine no_push; step combine ih, pushed, centred_slope
-      first:      a[1] <= M[0]                                               by derivation
-      young:      (k + 1)*a[k+2] <= (k + 2)*a[k+1] + (k + 1)*(k + 2)*M[k+1]  by derivation
-      long:       a[k+1] <= (k + 1)*sum(M[j], j, 0, k)
-                 by induction k: base combine first; step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young
-      far:        Y[k] <= 2*eta_c**2*(a[k] + b[k])                           by derivation
-      start:      Y[0] <= 0                                                  by derivation
-      next:       Y[k+1] <= 2*eta_c**2*(k + 1)*(sum(M[j], j, 0, k) + sigma2) by combine far(k=k+1), long, noisy(k=k+1)
-      some:       0 <= M[k]                                                  by derivation
-      all:        sum(Y[j], j, 0, E-1) <= eta_c**2*(E - 1)*E*(sum(M[j], j, 0, E-1) + sigma2)
-                 by induction E: base combine start; step combine ih, next(k=E-1), some(k=E)
-      plus:       0 <= sum(M[j], j, 0, E-1)                                  by induction E: base combine some(k=0); step combine ih, some(k=E)
-      near:       sum(Y[j], j, 0, E-1) <= eta_c**2*K**2*sum(M[j], j, 0, E-1) + eta_c**2*K**2*sigma2
-                 by combine 1*all, (eta_c**2*(E + K)*(sum(M[j], j, 0, E-1) + sigma2))*steps, eta_c**2*E*plus
-      slopes:     M[k] <= 2*L**2*Y[k] + 4*X[k] + 4*S[k]                      by derivation
-      slope:      sum(M[j], j, 0, E-1) <= 2*L**2*sum(Y[j], j, 0, E-1) + E*(4*sigma_G2 + 4*S[0])
-                 by induction E: base combine slopes(k=0), 4*dissimilarity(k=0); step combine ih, slopes(k=E), 4*dissimilarity(k=E), 4*fixed(k=E)
-      inner:      -2*I[k] <= 2*X[k] + 2*L**2*Y[k] - S[k] - M[k]              by derivation
-      no_pull:    C[0] == 0                                                  by identity
-      pulled:     C[k+1] == C[k] + J[k]                                      by identity
-      pull:       -2*C[E] <= E*(2*sigma_G2 - S[0]) + 2*L**2*sum(Y[j], j, 0, E-1) - sum(M[j], j, 0, E-1)
-                 by induction E: base combine (-2)*no_pull, (-2)*pulled(k=0), (-2)*average_slope(k=0), inner(k=0), 2*dissimilarity(k=0);
-                   step combine ih, (-2)*pulled(k=E), (-2)*average_slope(k=E), inner(k=E), 2*dissimilarity(k=E), (-1)*fixed(k=E)
-      jensen:     2*Q[k] <= W[k] + M[k]                                      by derivation
-      average:    W[k] <= M[k]                                               by combine jensen, (-2)*average_own
-      first_bar:  N[1] <= W[0]                                               by derivation
-      young_bar:  (k + 1)*N[k+2] <= (k + 2)*N[k+1] + (k + 1)*(k + 2)*W[k+1]  by derivation
-      whole:      N[k+1] <= (k + 1)*sum(M[j], j, 0, k)
-                 by induction k: base combine first_bar, average(k=0); step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young_bar,
-                   (k + 2)*average(k=k+1)
-      descent:    A[k] <= V[k] - eta_c*C[k] - eta_c*H[k] + L*eta_c**2*(N[k] + e[k]) by derivation
-      done:       claim
-                 by combine (2/eta_s)*descent(k=E), (2/K)*pull, (-4/K)*flat(k=E), (2/eta_s)*stays(k=E), (8*L*eta_s/K**2)*noise(k=E),
-                   (2/K**2)*whole(k=E-1), ALPHA*near, (4*eta_s**2*ALPHA)*slope, (1 - 16*K*eta_s**2*ALPHA)*large(k=0),
-                   (2/K**2*sum(M[j], j, 0, E-1) + 4*eta_s**2*ALPHA*(4*sigma_G2 + 4*S[0]) + 2/K*(2*sigma_G2 - S[0]) + 8*L*eta_s/K**2*sigma2/m)*steps
-    """.replace("ALPHA", "(4*L**2/(K*(1 - 8*L**2*eta_s**2)))"),
+    proof=STAYS_NEAR.replace("LAST", "E")
+    + """
+  large:      0 <= S[k]                                                  by derivation
+  same:       S[k+1] == S[k]                                             by identity
+  fixed:      S[k] == S[0]                                               by induction k: base combine; step combine ih, same
+  still:      V[k+1] == V[k]                                             by identity
+  stays:      V[k] == V[0]                                               by induction k: base combine; step combine ih, still
+  clean_bar:  e[0] == 0                                                  by identity
+  added_bar:  e[k+1] == e[k] + 2*f[k] + o[k]                             by identity
+  noise:      e[k] <= k*sigma2/m
+             by induction k: base combine clean_bar; step combine ih, added_bar, centred_bar, size_bar
+  no_push:    H[0] == 0                                                  by identity
+  pushed:     H[k+1] == H[k] + h[k]                                      by identity
+  flat:       H[k] == 0
+             by induction k: base combine no_push; step combine ih, pushed, centred_slope
+  near:       sum(Y[j], j, 0, E-1) <= eta_c**2*K**2*sum(M[j], j, 0, E-1) + eta_c**2*K**2*sigma2
+             by combine 1*all, (eta_c**2*(E + K)*(sum(M[j], j, 0, E-1) + sigma2))*steps, eta_c**2*E*plus
+  slopes:     M[k] <= 2*L**2*Y[k] + 4*X[k] + 4*S[k]                      by derivation
+  slope:      sum(M[j], j, 0, E-1) <= 2*L**2*sum(Y[j], j, 0, E-1) + E*(4*sigma_G2 + 4*S[0])
+             by induction E: base combine slopes(k=0), 4*dissimilarity(k=0); step combine ih, slopes(k=E), 4*dissimilarity(k=E), 4*fixed(k=E)
+  inner:      -2*I[k] <= 2*X[k] + 2*L**2*Y[k] - S[k] - M[k]              by derivation
+  no_pull:    C[0] == 0                                                  by identity
+  pulled:     C[k+1] == C[k] + J[k]                                      by identity
+  pull:       -2*C[E] <= E*(2*sigma_G2 - S[0]) + 2*L**2*sum(Y[j], j, 0, E-1) - sum(M[j], j, 0, E-1)
+             by induction E: base combine (-2)*no_pull, (-2)*pulled(k=0), (-2)*average_slope(k=0), inner(k=0), 2*dissimilarity(k=0);
+               step combine ih, (-2)*pulled(k=E), (-2)*average_slope(k=E), inner(k=E), 2*dissimilarity(k=E), (-1)*fixed(k=E)
+  jensen:     2*Q[k] <= W[k] + M[k]                                      by derivation
+  average:    W[k] <= M[k]                                               by combine jensen, (-2)*average_own
+  first_bar:  N[1] <= W[0]                                               by derivation
+  young_bar:  (k + 1)*N[k+2] <= (k + 2)*N[k+1] + (k + 1)*(k + 2)*W[k+1]  by derivation
+  whole:      N[k+1] <= (k + 1)*sum(M[j], j, 0, k)
+             by induction k: base combine first_bar, average(k=0); step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young_bar,
+               (k + 2)*average(k=k+1)
+  descent:    A[k] <= V[k] - eta_c*C[k] - eta_c*H[k] + L*eta_c**2*(N[k] + e[k]) by derivation
+  done:       claim
+             by combine (2/eta_s)*descent(k=E), (2/K)*pull, (-4/K)*flat(k=E), (2/eta_s)*stays(k=E), (8*L*eta_s/K**2)*noise(k=E),
+               (2/K**2)*whole(k=E-1), ALPHA*near, (4*eta_s**2*ALPHA)*slope, (1 - 16*K*eta_s**2*ALPHA)*large(k=0),
+               (2/K**2*sum(M[j], j, 0, E-1) + 4*eta_s**2*ALPHA*(4*sigma_G2 + 4*S[0]) + 2/K*(2*sigma_G2 - S[0]) + 8*L*eta_s/K**2*sigma2/m)*steps
+""".replace("ALPHA", "(4*L**2/(K*(1 - 8*L**2*eta_s**2)))"),
 )
