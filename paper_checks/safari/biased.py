@@ -34,12 +34,12 @@ from fedtheory.claims import (
     refute,
     state,
 )
-from fedtheory.core.participation import Fixed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.safari import local_steps, transcribed
+from paper_checks.safari import transcribed
+from paper_checks.safari.client_rounds import CLIENT_ROUND_4
 from paper_checks.safari.convergence import RATE_4, THEOREM_4
 from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, handed_on
 from paper_checks.safari.theorems import (
@@ -91,18 +91,16 @@ def played(
     x0: Fraction,
     rounds: int,
     lam: Fraction,
-    drawn: tuple[Fixed, ...] = (FIRST_ONLY,),
 ) -> tuple[Any, Any]:
-    """E x^R and E (x^R)^2 by the library's method: all sequences of coins and of ``drawn``, each as likely, in fractions."""
+    """E x^R and E (x^R)^2 by the library's method: all sequences of coins, in fractions."""
     problem = one_sided_pair(Fraction(1), lam)
     method = Safari(q, GradientSteps(steps, eta_c), GradientSteps(1, eta_s))
     first = second = Fraction(0)
-    outcomes = [(True, who, q / len(drawn)) for who in drawn] + [(False, drawn[0], 1 - q)]
-    for path in product(outcomes, repeat=rounds):
+    for path in product([(True, q), (False, 1 - q)], repeat=rounds):
         state, weight = method.init(problem, np.array([[x0]], dtype=object)), Fraction(1)
-        for r, (coin, who, chance) in enumerate(path):
+        for r, (coin, chance) in enumerate(path):
             key: Any = ScriptedKey(r, {"communicate": coin})
-            state, weight = method.round(problem, state, who.draw(2, key), key), weight * chance
+            state, weight = method.round(problem, state, FIRST_ONLY.draw(2, key), key), weight * chance
         x = state.x.item()
         first, second = first + weight * x, second + weight * x * x
     return first, second
@@ -377,7 +375,7 @@ UP_TO_BIAS = (
     "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = 1/sqrt(R), from R >= (22 L)^2 on."
 )
 #: what is handed on to a round of clients
-BEFORE = (Step("noise", local_steps.NOISE, "repaired"), Step("near", local_steps.NEAR, "repaired"))
+BEFORE = (Step("clients", CLIENT_ROUND_4, "repaired"),)
 FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
 
@@ -422,7 +420,7 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
         source,
         statement,
         [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
-        conclusions=[handed_on("up to 4 q sigma_G^2", "repaired")] if repaired else (),
+        conclusions=[handed_on("up to 4 q sigma_G^2", "clients", role="repaired")] if repaired else (),
         kind="rate",
         besides=check,
         faults=(BIASED, NOT_DOUBLED, beyond, bounded, *([SLOWER] if speed else [])),
@@ -440,7 +438,7 @@ CLAIMS: list[Claim] = [
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
         "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
         [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired")],
-        conclusions=[handed_on(CORRECTED, "repaired")],
+        conclusions=[handed_on(CORRECTED, "clients", role="repaired")],
         kind="rate",
         besides=check_t4,
         faults=(

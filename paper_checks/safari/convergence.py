@@ -20,7 +20,6 @@ from paper_checks.safari.theorems import (
     BOUND_4,
     BOUND_5,
     BY_ETABAR,
-    BY_SERVER_STEP,
     CLIENT_4,
     CLIENT_DISTANCE,
     CORRECTED_5,
@@ -102,20 +101,8 @@ PAIRS = """
 # ---- Theorem 4 --------------------------------------------------------------------------------------------------------
 
 #: L eta_c K <= 1/11, which holds where eta_c <= 1/(4 sqrt(30) L K)
-CLIENTS_4_REGION = "0 < L, 0 < eta_s <= 1/(22*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2"
-REGION_4 = f"{CLIENTS_4_REGION}, 0 <= sigma_s2, 0 <= q <= 1"
+REGION_4 = "0 < L, 0 < eta_s <= 1/(22*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2, 0 <= sigma_s2, 0 <= q <= 1"
 VALUES = {"V": "mean(F(x))"}
-CLIENTS_4_QUANTITIES = {
-    **SIZES,
-    **VALUES,
-    "A": "mean(F(x_clients))",
-    "C": "mean(dot(G, g))",
-    "I": "mean(dot(g_y, g))",
-    "H": "mean(dot(z, g))",
-    "E": "mean(norm2(z))",
-    "P": "mean(norm2(G + z))",
-}
-CLIENTS_4_GIVEN = {**CLIENTS, "pairs_slope": "C[r] == K*I[r]", "centred": "H[r] == 0", "noise": "E[r] <= K*sigma2/m"}
 
 
 def steps_4(p: Parameters) -> tuple[Any, Any]:
@@ -123,29 +110,6 @@ def steps_4(p: Parameters) -> tuple[Any, Any]:
     return 2 * p.eta_s / p.K, p.eta_s
 
 
-CLIENTS_4 = f"""{PAIRS}
-  inner:   -2*I[r] <= 2*X[r] + 2*L**2*Y[r] - S[r] - M[r]                                 by derivation
-  jensen:  2*K*J[r] <= N[r] + K**2*M[r]                                                  by derivation
-  young:   P[r] <= 2*N[r] + 2*E[r]                                                       by derivation
-  descent: A[r] <= V[r] - eta_c*C[r] - eta_c*H[r] + L*eta_c**2/2*P[r]                    by derivation
-  clients: S[r] <= {of_rounds(CLIENT_4, change="(V[r] - A[r])", G="N[r]")}
-             by combine descent, slopes, inner, jensen, young, size, {", ".join(CLIENTS_4_GIVEN)}
-"""
-CLIENT_ROUND_4 = Theorem(
-    name="(45)-(50)",
-    region=CLIENTS_4_REGION,
-    states=rounds_of(steps_4, convex=False, who="clients"),
-    rounds={"r": 0},
-    where=BY_SERVER_STEP,
-    quantities=CLIENTS_4_QUANTITIES,
-    given=CLIENTS_4_GIVEN,
-    claim=f"S[r] <= {of_rounds(CLIENT_4, change='(V[r] - V[r+1])', G='N[r]')}",
-    proof=CLIENTS_4
-    + """
-  after:   V[r+1] == A[r]       by identity
-  done:    claim                by combine clients, (2/eta_s)*after
-""",
-)
 SERVER_4_STEPS = f"""
   server_descent: B[r] <= V[r] - eta_s*S[r] - eta_s*Z[r] + L*eta_s**2/2*W[r]             by derivation
   server_moment:  W[r] == S[r] + 2*Z[r] + U[r]                                           by identity
@@ -164,14 +128,13 @@ THEOREM_4 = Theorem(
     region=REGION_4,
     states=rounds_of(steps_4, convex=False, who="coin"),
     rounds={"r": 0, "R": 1},
-    where=BY_SERVER_STEP,
-    quantities={**CLIENTS_4_QUANTITIES, **SERVER_4_QUANTITIES},
-    given={**CLIENTS_4_GIVEN, **SERVER, **BOUNDED},
+    quantities={"S": SIZES["S"], "N": SIZES["N"], "A": "mean(F(x_clients))", **SERVER_4_QUANTITIES},
+    given={"clients": f"S[r] <= {of_rounds(CLIENT_4, change='(V[r] - A[r])', G='N[r]')}", **SERVER, **BOUNDED},
     claim=f"sum(S[r], r, 0, R-1)/R <= {of_rounds(BOUND_4, gap=GAP)} + 4*q*sigma_G2",
-    proof=CLIENTS_4
-    + SERVER_4_STEPS
+    proof=SERVER_4_STEPS
     + DESCENDS
     + f"""
+  size:    0 <= S[r]                                                                     by derivation
   pull:    0 <= N[r]                                                                     by derivation
   coin:    V[r+1] == q*A[r] + (1 - q)*B[r]                                               by identity
   step:    S[r] <= 2/eta_s*(V[r] - V[r+1]) + {DELTA} + 4*q*sigma_G2

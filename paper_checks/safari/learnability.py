@@ -1,11 +1,14 @@
-"""SAFARI's Theorem 1 in exact probabilities: what cannot be learned under incomplete participation, and what a server's data changes."""
+"""SAFARI's Theorem 1: what cannot be learned under incomplete participation, and what a server's data changes; pictures in exact probabilities.
+
+Two points x_1, x_2 and two targets f in H with f(x_1) = 1 and f(x_2) = 0 or 1. What is learned from copies of x_1 alone has one law under both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import (
@@ -13,35 +16,260 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
-    Part,
     Picture,
+    PlayedStates,
     Reading,
-    decided,
+    Theorem,
     disproved,
     draw_bound,
     proved,
 )
+from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import agree, is_zero, symbols
+from paper_checks.formulas import formula
 from paper_checks.safari.optimisation import DERIVED, PAPER
-from problems.learning import FiniteClass, HiddenPoint, binomial_at_most
+from paper_checks.steps import Step, claim_steps
+from problems.learning import HiddenPoint
 
-#: (M, m, n)
-COUNTS = tuple((M, m, n) for M in (1, 2, 5, 10, 20) for m in {0, 1, M // 2, M - 1} if m < M for n in (1, 2, 10, 100))
 NON_TRIVIAL = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2)"
-DOMAIN = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2); P(x_2) = (1 - omega)/2; x_2 is hidden where it can be"
-
+DOMAIN = f"{NON_TRIVIAL}; P(x_2) = (1 - omega)/2; x_2 is hidden where it can be"
+RULES = tuple((j, k) for j in (0, 1) for k in (0, 1))
 
 # ---- Theorem 1 ------------------------------------------------------------------------------------------------------
 
 
-def markov_holds(share: Fraction = Fraction(1, 2)) -> bool:
-    """E #{x_2} = (M - m) n/2, so that by Markov's inequality more than (M - m) n copies have a probability below 1/2."""
-    M, m, n = symbols("M m n", positive=True)
-    return is_zero(M * n * (1 - m / M) * share - (M - m) * n / 2)
+def risk(law: tuple[str, str], j: str | int, k: str | int, label: str | int) -> str:
+    """R_P of the rule with h(x_1) = j, h(x_2) = k where f(x_1) = 1 and f(x_2) = label, for P(x_1), P(x_2), as a formula."""
+    return f"({law[0]}*abs({j} - 1) + {law[1]}*abs({k} - {label}))"
 
 
-def draw_hidden(claimed: str, *, tails: bool = False, clients: int = 20, samples: int = 10) -> Picture:
+#: P where clients are selected, of whom those that are absent hold all copies of x_2; and where samples are
+OF_CLIENTS, OF_SAMPLES = ("omega", "(1 - omega)"), ("(1 + omega)/2", "(1 - omega)/2")
+
+
+#: of what is learned: probabilities of h(x_2) = 1, and of h(x_1) = 1 where h(x_2) is 0 or 1; and F_j, which is 1 where R_P is above a level
+TOSSED = "0 <= a <= 1, 0 <= b_0 <= 1, 0 <= b_1 <= 1"
+
+
+def worse_target(name: str, law: tuple[str, str], level: str, claim: str, **more: Any) -> Theorem:
+    """T_f, the probability under the target f that h misses x_2 and the risk is above a level, for the worse target.
+
+    ``hidden``: the probability with which the sample hides x_2. F_j is 1 where the risk is above the level for an h with h(x_1) = j that misses x_2.
+    """
+    hidden, half = more.pop("hidden", "1"), more.pop("half", "")
+    fails = "".join(
+        f"\n      fail{j}:  1 <= F_{j}                    by values F_{j}: combine (1/({law[1]} - {level}))*fails_{j}; combine"
+        for j in (0, 1)
+    )
+    return Theorem(
+        name=name,
+        region=f"0 <= omega < 1, {TOSSED}, F_0 in 0..1, F_1 in 0..1{more.get('region', '')}",
+        where={
+            **more.get("where", {}),
+            "T_0": f"{hidden}*a*((1 - b_1)*F_0 + b_1*F_1)",
+            "T_1": f"{hidden}*(1 - a)*((1 - b_0)*F_0 + b_0*F_1)",
+        },
+        given={
+            **more.get("given", {}),
+            **{f"fails_{j}": f"{risk(law, j, 0, 1)} <= {level} + F_{j}" for j in (0, 1)},
+        },
+        claim=claim,
+        proof=f"""{fails}
+      worse0: T_0 <= max(T_0, T_1)         by combine
+      worse1: T_1 <= max(T_0, T_1)         by combine
+      sum:    {hidden} <= T_0 + T_1
+                by combine ({hidden}*a*(1 - b_1))*fail0, ({hidden}*a*b_1)*fail1, ({hidden}*(1 - a)*(1 - b_0))*fail0, ({hidden}*(1 - a)*b_0)*fail1
+      {half}
+      done:   claim                        by combine (1/2)*worse0, (1/2)*worse1, (1/2)*sum{", (1/2)*half" if half else ""}
+""",
+    )
+
+
+CLIENTS_SELECTED = worse_target("clients are selected", OF_CLIENTS, "(1 - omega)/8", "1/20 < max(T_0, T_1)")
+
+
+def samples_selected(theta: str, claim: str) -> Theorem:
+    """x_2 is hidden unless s >= (1 - omega) M n, with probability p; of s the mean is (1 - omega) M n/2."""
+    return worse_target(
+        "samples are selected",
+        OF_SAMPLES,
+        f"{theta}*(1 - omega)/2",
+        claim,
+        hidden="(1 - p)",
+        region=", 1 <= M, 1 <= n, 0 <= p <= 1" + (f", 0 <= {theta} < 1" if theta.isidentifier() else ""),
+        where={"mean": "(1 - omega)/2*M*n"},
+        given={"markov": "p*(1 - omega)*M*n <= mean"},
+        half="half:   p <= 1/2                     by combine (1/((1 - omega)*M*n))*markov",
+    )
+
+
+SAMPLES_SELECTED = samples_selected("1/4", "1/20 < max(T_0, T_1)")
+SHARPER = samples_selected("theta", "1/4 <= max(T_0, T_1)")
+ONE_IS_MISSED = Theorem(
+    name="(2)-(4)",
+    region="0 < epsilon <= 1/8, h in 0..1, f_1 in 0..1",
+    claim="4*epsilon*abs(h - f_1) + 4*epsilon*abs(h - (1 - f_1)) == 4*epsilon",
+    proof="done: claim by values h: (values f_1: combine; combine); (values f_1: combine; combine)",
+)
+
+
+def averaged(e: Any, p: Any) -> Any:
+    """What E R' is at most where R' <= 4 e, with p = P[R' >= e]: (6)."""
+    return 4 * e * p + e * (1 - p)
+
+
+A_THIRD = Theorem(
+    name="(5)-(8)",
+    region="0 < epsilon, 0 <= p <= 1, epsilon <= above <= 4*epsilon, 0 <= below <= epsilon",
+    where={"mean": "p*above + (1 - p)*below"},
+    given={"least": "2*epsilon <= mean"},
+    claim=(f"mean <= {formula(averaged, e='epsilon', p='p')}", "1/3 <= p"),
+    proof="""
+      most: claim 1     by combine
+      done: claim 2     by combine (1/(3*epsilon))*least, (1/(3*epsilon))*most
+    """,
+)
+
+
+def mean_risk(label: int) -> str:
+    """E R_P of what is learned, under f(x_2) = label."""
+    of = {(j, k): risk(OF_CLIENTS, j, k, label) for j in (0, 1) for k in (0, 1)}
+    return f"a*(b_1*{of[1, 1]} + (1 - b_1)*{of[0, 1]}) + (1 - a)*(b_0*{of[1, 0]} + (1 - b_0)*{of[0, 0]})"
+
+
+WORSE_RISK = Theorem(
+    name="Theorem 1 for clients",
+    region=f"0 <= omega < 1, h_1 in 0..1, h_2 in 0..1, {TOSSED}",
+    where={"E_0": mean_risk(0), "E_1": mean_risk(1)},
+    claim=(
+        f"1 - omega <= max({risk(OF_CLIENTS, 'h_1', 'h_2', 0)}, {risk(OF_CLIENTS, 'h_1', 'h_2', 1)})",
+        "(1 - omega)/2 <= max(E_0, E_1)",
+    ),
+    proof="""
+      one:    claim 1                     by values h_1: (values h_2: combine; combine); (values h_2: combine; combine)
+      worse0: E_0 <= max(E_0, E_1)        by combine
+      worse1: E_1 <= max(E_0, E_1)        by combine
+      tossed: claim 2                     by combine (1/2)*worse0, (1/2)*worse1
+    """,
+)
+
+# ---- draws ------------------------------------------------------------------------------------------------------------
+
+
+def draw_samples(w: World, p: Parameters, last: int, begun: bool = False) -> list[Any]:
+    """Draws that are x_2 with probability p: ``power`` doubles with each copy of it, ``unseen`` becomes 0 with the first; begun at e, which stays."""
+    e = w.vector("e")
+    power, unseen = (e, e) if begun else (w.vector("power"), w.vector("unseen"))
+    first = SimpleNamespace(e=e, power=power, unseen=unseen)
+    found = SimpleNamespace(e=e, power=power * 2, unseen=unseen * 0)
+    return [first, [(1 - p.p, first), (p.p, found)]][: last + 1]
+
+
+DRAWS = PlayedStates(draw_samples, start=partial(draw_samples, begun=True))
+CHERNOFF = Theorem(
+    name="(9)-(11)",
+    region="0 < p <= 1/2, 0 <= tail <= 1",
+    states=DRAWS,
+    rounds={"k": 0, "N": 0},
+    where={"omega": "1 - 2*p"},
+    quantities={"Z": "dot(power, e)", "U": "norm2(e)"},
+    given={
+        "unit": "U[0] == 1",
+        "some": "1 <= (1 - omega)*N",
+        "markov": "tail*2**((1 - omega)*N) <= Z[N]",
+    },
+    claim=(
+        "tail <= exp(-(1 - omega)*N/6)",
+        "exp(-(1 - omega)*N/6) <= exp(-1/6)",
+        "exp(-1/6) <= 17/20",
+        "3/20 < 1 - tail",
+    ),
+    proof="""
+      step:    Z[k+1] == (1 + p)*Z[k]                       by identity
+      begin:   Z[0] == U[0]                                 by identity
+      grown:   Z[N] == (1 + p)**N                           by induction N: base combine begin, unit; step combine (1 + p)*ih, step(k=N)
+      tangent: 1 + p <= exp(p)                              by exponential p
+      moment:  (1 + p)**N <= exp(p*N)
+                 by induction N: base combine; step combine (1 + p)*ih, exp(p*N)*tangent
+      small:   1 - 1/48 <= exp(-1/48)                       by exponential -1/48
+      third:   (47/48)**32 <= exp(-2/3)                     by power small, 32
+      twice:   exp(2/3) <= 2                                by combine (2*exp(2/3))*third
+      twos:    exp(2/3)**(2*p*N) <= 2**(2*p*N)              by power twice, 2*p*N
+      least:   tail <= exp(p*N)*2**(-2*p*N)
+                 by combine 2**(-2*p*N)*markov, 2**(-2*p*N)*grown, 2**(-2*p*N)*moment
+      one:     claim 1                                      by combine 1*least, (exp(-p*N/3)*2**(-2*p*N))*twos
+      above:   1 + p*N/3 - 1/6 <= exp(p*N/3 - 1/6)          by exponential p*N/3 - 1/6
+      two:     claim 2                                      by combine exp(-p*N/3)*above, (exp(-p*N/3)/6)*some
+      root:    1 + 1/24 <= exp(1/24)                        by exponential 1/24
+      sixth:   (25/24)**4 <= exp(1/6)                       by power root, 4
+      room:    exp(-1/6) < 17/20                            by combine (17/20*exp(-1/6))*sixth
+      three:   claim 3                                      by combine 1*room
+      done:    claim 4                                      by combine 1*one, 1*two, 1*room
+    """,
+)
+
+
+def pooled(
+    name: str, claim: str | tuple[str, ...], proof: str, unseen: str = "0 <= unseen_wrong <= 1, ", **more: Any
+) -> Theorem:
+    """Probability that an empirical risk minimiser on the pool errs on x_2: seen_wrong where the server drew x_2, and unseen_wrong where not.
+
+    Once x_2 was drawn a rule that errs there has at least one error more in n_S + n_T = pool samples than the right rule, and a minimiser none.
+    """
+    return Theorem(
+        name=name,
+        region=f"0 < p <= 1/2, 1 <= pool, {unseen}0 <= seen_wrong <= 1",
+        states=DRAWS,
+        rounds={"k": 0, "n_T": 0},
+        quantities={"H": "dot(unseen, e)", "U": "norm2(e)"},
+        claim=claim,
+        proof=f"""
+      step:    H[k+1] == (1 - p)*H[k]                       by identity
+      begin:   H[0] == U[0]                                 by identity
+      hidden:  H[n_T] == (1 - p)**n_T                       by induction n_T: base combine begin, unit; step combine (1 - p)*ih, step(k=n_T)
+{proof}""",
+        **more | {"given": {"unit": "U[0] == 1", "least": "seen_wrong/pool <= 0"} | more.get("given", {})},
+    )
+
+
+ERRS = "(1 - H[n_T])*seen_wrong + H[n_T]*unseen_wrong"
+LEAST = "(unseen_wrong - seen_wrong)*hidden, pool*(1 - (1 - p)**n_T)*least"
+WITH_SERVER = pooled(
+    "Theorem 1 with the server's sample",
+    f"{ERRS} <= (1 - 4*epsilon)**n_T",
+    f"      done:    claim                                        by combine {LEAST}",
+    where={"epsilon": "p/4"},
+)
+
+WORST_POOLED = pooled(
+    "the worst pooled minimiser",
+    ("(1 - p)**n_T <= (1 - H[n_T])*seen_wrong + H[n_T]", "(1 - H[n_T])*seen_wrong + H[n_T] <= (1 - p)**n_T"),
+    """      least0:  claim 1        by combine (-(1 - seen_wrong))*hidden
+      most:    claim 2        by combine (1 - seen_wrong)*hidden, pool*(1 - (1 - p)**n_T)*least
+""",
+    unseen="",
+)
+ENOUGH_AT_SERVER = pooled(
+    "samples of the server",
+    f"{ERRS} <= delta",
+    f"""      few:     {ERRS} <= (1 - p)**n_T                       by combine {LEAST}
+      tangent: 1 - p <= exp(-p)                             by exponential -p
+      falls:   (1 - p)**n_T <= exp(-p*n_T)
+                 by induction n_T: base combine; step combine (1 - p)*ih, exp(-p*n_T)*tangent
+      above:   1 + p*n_T - log(1/delta) <= exp(p*n_T - log(1/delta))      by exponential p*n_T - log(1/delta)
+      back:    exp(log(1/delta)) == 1/delta                 by logarithm 1/delta
+      done:    claim
+                 by combine 1*few, 1*falls, exp(-p*n_T)*above, exp(-p*n_T)*enough, (-delta*exp(-log(1/delta)))*back
+""",
+    unseen="0 <= unseen_wrong <= 1, 0 < delta < 1, ",
+    given={"enough": "log(1/delta) <= p*n_T"},
+)
+
+
+# ---- pictures and readings ---------------------------------------------------------------------------------------------
+
+
+def draw_hidden(ctx: Context, *, claimed: str, tails: bool = False, clients: int = 20, samples: int = 10) -> Picture:
     """Exact probabilities by capacity: that x_2 is hidden, or that the best learner fails, against what is claimed."""
     cases = [HiddenPoint(clients, m, samples) for m in range(clients)]
     exact = [case.hidden(strictly=True) if tails else case.failure("fair coin") for case in cases]
@@ -61,7 +289,7 @@ def draw_hidden(claimed: str, *, tails: bool = False, clients: int = 20, samples
     )
 
 
-def draw_by_samples() -> Picture:
+def draw_by_samples(ctx: Context) -> Picture:
     """Exact probability that the learner with a fair coin fails, by the number of samples a client."""
     counts, pairs = [1, 2, 3, 5, 10, 20, 50, 100], ((2, 1), (10, 5), (10, 9))
     return draw_bound(
@@ -73,125 +301,6 @@ def draw_by_samples() -> Picture:
         about="two points, P(x_2) = (1 - omega)/2; the learner tosses a fair coin on x_2; binomial probabilities in fractions, no seeds",
         more=[(f"M = {M}, m = {m}", [HiddenPoint(M, m, n).failure("fair coin") for n in counts]) for M, m in pairs],
         logx=True,
-    )
-
-
-def worse_target(seen: Fraction) -> tuple[list[Any], list[Any]]:
-    """Clients i <= m hold x_1 alone and take part, the others x_2, omega a symbol; f(x_1) = 1: risks of the four h under the target that each misses.
-
-    ``seen``: what the clients that take part have of the others' mass 1 - omega. Returned with what the risks should be: 1 - omega or more.
-    """
-    w = symbols("omega", positive=True)
-    risks = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))).risks((w + seen, 1 - w - seen)) for label in (0, 1)]
-    missed = [risks[1 - h[1]][k] for k, h in enumerate(LABELINGS)]
-    return missed, [1 - w + w * (1 - h[0]) for h in LABELINGS]
-
-
-def clients_part(seen: Fraction = Fraction(0)) -> Part:
-    """Part: Theorem 1 where whole clients take part or do not; ``seen``: how much of the hidden mass the clients that take part have."""
-    missed, expected = worse_target(seen)
-    return proved(
-        WHOLE_CLIENTS,
-        agree(missed, expected) and compare(1, ">", Fraction(1, 8)) and compare(Fraction(1, 2), ">", Fraction(1, 20)),
-        "clients i <= m have P_i = delta_{x_1}, the others delta_{x_2}, and the first m take part: for every n the sample is copies of x_1, whatever "
-        "the target, so that one of two targets is missed on x_2 with probability at least 1/2, and the risk is then 1 - omega or more",
-    )
-
-
-def samples_part(error: str, probability: str, sign: str, share: Fraction) -> Part:
-    """Part: Theorem 1 where samples take part or do not, as in its proof; see `check_t1`."""
-    return proved(
-        SAMPLES,
-        markov_holds(share)
-        and compare(Fraction(1, 4), sign, Fraction(probability))
-        and compare(1, sign, Fraction(error)),
-        "with probability at least 1/2 the sample hides x_2 (Markov); what is learned then has the same law under both targets and errs on x_2, "
-        "with risk 4 epsilon = (1 - omega)/2, under one of them, so that the worse target is missed with probability at least 1/4",
-    )
-
-
-WHOLE_CLIENTS = "clients are selected: every learner, every M, m, n"
-SAMPLES = "samples are selected: every learner, every M, m, n"
-
-
-def check_sharper(
-    ctx: Context, *, error: str, probability: str, sign: str, share: Fraction = Fraction(1, 2)
-) -> Iterator[Finding]:
-    """x_2 is hidden with probability at least 1/2, and then one of two targets is missed with probability at least 1/2.
-
-    ``error``: of 4 epsilon = (1 - omega)/2, what the risk is ``sign`` with a probability that is ``sign`` the one given.
-    """
-    yield samples_part(error, probability, sign, share)
-    least = min(HiddenPoint(*counts).failure("fair coin") for counts in COUNTS)
-    yield decided(
-        "exact probabilities",
-        compare(least, sign, Fraction(probability)),
-        f"for the learner that tosses a fair coin, {len(COUNTS)} triples (M, m, n): at least {least}",
-    )
-    yield draw_hidden(probability)
-
-
-def check_t1(
-    ctx: Context,
-    *,
-    share: Fraction = Fraction(1, 2),
-    seen: Fraction = Fraction(0),
-    draw: Callable[[], Picture] | None = None,
-) -> Iterator[Finding]:
-    """Theorem 1 where clients take part or do not, and where samples do."""
-    yield clients_part(seen)
-    yield samples_part("1/4", "1/20", ">", share)
-    yield draw_hidden("1/20") if draw is None else draw()
-    yield Reading(
-        "The process selects whole clients in Section 3 and samples in the proof; the theorem stands in both readings. In the first one it takes "
-        "clients with laws of their own. SAFARI-T1e, on what it needs, is read as the first, and would be false in the second."
-    )
-
-
-def check_t1a(ctx: Context, *, root: str = "17/20", divisor: int = 3) -> Iterator[Finding]:
-    """Chernoff's bound, exp(-(1-omega) Mn/6) <= exp(-1/6) <= 17/20, and the exact tails."""
-    yield proved(
-        "Chernoff's bound",
-        compare(Fraction(27182819, 10**7) ** (divisor + 1), "<=", 4**divisor),
-        "with u = 4 epsilon Mn = E s: E 2^s <= e^u, so that P[s >= 2 u] <= (e/4)^u by Markov's inequality, and e/4 <= e^{-1/3} since e^4 <= 64",
-    )
-    yield proved(
-        "constant",
-        compare(1 / Fraction(root) ** 6, "<=", Fraction(27182818, 10**7)) and markov_holds(),
-        "(20/17)^6 <= e, (1 - omega) M n = (M - m) n >= 1; Markov's inequality gives 1/2 where Chernoff's gives 17/20",
-    )
-    least = min(HiddenPoint(*counts).hidden(strictly=True) for counts in COUNTS)
-    yield decided(
-        "exact tails",
-        compare(least, ">", Fraction(3, 20)),
-        f"{len(COUNTS)} triples (M, m, n): P[s < (1 - omega) M n] >= {least}",
-    )
-    yield draw_hidden("3/20", tails=True)
-
-
-def check_t1b(ctx: Context, *, first: tuple[int, int] = (1, 1)) -> Iterator[Finding]:
-    """All labelings of {x_1, x_2}."""
-    targets = first, (1, -1)
-    sums = {h: sum(h[1] != f[1] for f in targets) for h in product((1, -1), repeat=2)}
-    yield decided(
-        "every h",
-        all(compare(count, "==", 1) for count in sums.values()),
-        "h errs on x_2 under one of the two targets, which is 4 epsilon",
-    )
-
-
-def averaged(e: Any, p: Any) -> Any:
-    """What E R' is at most where R' <= 4 e, with p = P[R' >= e]: (6)."""
-    return 4 * e * p + e * (1 - p)
-
-
-def check_t1c(ctx: Context, *, least: int = 2) -> Iterator[Finding]:
-    """2 e <= 4 e p + e (1 - p) is 3 p >= 1."""
-    e, p = symbols("e p", positive=True)
-    yield proved(
-        "p >= 1/3",
-        is_zero(averaged(e, p) - least * e - e * (3 * p - 1)),
-        "E R' <= 4 epsilon P[R' >= epsilon] + epsilon P[R' < epsilon]; a deterministic h has R' in {0, 4 epsilon}, which gives 1/2",
     )
 
 
@@ -242,103 +351,7 @@ def check_t1e(ctx: Context, *, samples: int = 180, counts: Sequence[int] = (1, 1
     )
 
 
-def check_t1f(ctx: Context, *, seen: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """Byzantine clients that report copies of x_1 are as good as absent, and any number of them is enough."""
-    missed, expected = worse_target(seen)
-    yield proved(
-        "any number of Byzantine clients",
-        agree(missed, expected) and compare(1, ">", Fraction(1, 8)) and compare(Fraction(1, 2), ">", Fraction(1, 20)),
-        [
-            (
-                "Of M clients the last M - m >= 1 are Byzantine; the first m have P_i = delta_{x_1}, the others delta_{x_2}.",
-                "words",
-            ),
-            (
-                "The Byzantine ones report (x_1, f(x_1)), so that every report is the same under both targets, whatever n is.",
-                "words",
-            ),
-            (
-                "One of two targets is then missed on x_2 with probability at least 1/2, and the risk under P is 1 - omega or more.",
-                "fact 1; line 2",
-            ),
-            ("That is above (1 - omega)/8, with a probability above 1/20.", "fact 2; fact 3; line 3"),
-        ],
-    )
-    yield Reading(
-        "The paper gives no statement with numbers. Read as Theorem 1 with omega = m/M the share of honest clients, and P the law of all clients' "
-        "data, those of Byzantine clients among them."
-    )
-
-
-LABELINGS = tuple(product((0, 1), repeat=2))
-
-
-def draw_unseen(clients: int = 20) -> Picture:
-    """The least risk of the worse target over the four labelings, and a coin's mean risk, against 1 - omega."""
-    omegas = [Fraction(m, clients) for m in range(clients)]
-    rules = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))) for label in (0, 1)]
-    risks = [[rule.risks((omega, 1 - omega)) for rule in rules] for omega in omegas]
-    return draw_bound(
-        "Clients that never take part hold all copies of x_2",
-        omegas,
-        [1 - omega for omega in omegas],
-        xlabel="omega = m/M",
-        ylabel="risk under the worse target",
-        about=f"M = {clients}, P_i = delta_(x_1) for i <= m, delta_(x_2) beyond; all labelings of two points, in fractions, no seeds",
-        more=[
-            ("best labeling", [min(max(pair) for pair in zip(*both, strict=True)) for both in risks]),
-            ("best with coins", [min(sum(pair) / 2 for pair in zip(*both, strict=True)) for both in risks]),
-            ("Theorem 1: (1 - omega)/8", [(1 - omega) / 8 for omega in omegas]),
-        ],
-    )
-
-
-def check_clients(ctx: Context, *, seen: Fraction = Fraction(0)) -> Iterator[Finding]:
-    """P_i = delta_{x_1} for i <= m and delta_{x_2} for i > m, clients 1..m take part: every h, both targets, omega a symbol; f(x_1) = 1."""
-    missed, expected = worse_target(seen)
-    yield proved(
-        "risk of the worse target",
-        agree(missed, expected),
-        "the sample is copies of x_1 whatever is drawn, so that h does not depend on the target; under the target that labels x_2 otherwise "
-        "each of the four h has the risk 1 - omega, and omega more where it errs on x_1",
-    )
-    w = symbols("omega", positive=True)
-    risks = [FiniteClass(LABELINGS, (Fraction(1), Fraction(label))).risks((w + seen, 1 - w - seen)) for label in (0, 1)]
-    yield proved(
-        "risk of a tossed h",
-        agree([a + b for a, b in zip(*risks, strict=True)], [1 - w + 2 * w * (1 - h[0]) for h in LABELINGS]),
-        "over the two targets, risks add up to 1 - omega or more for every h, so that their mean over the toss is (1 - omega)/2 or more under one",
-    )
-    yield draw_unseen()
-
-
-# ---- the server's data ----------------------------------------------------------------------------------------------
-
-
-def pooled_part(scope: str = "", power: int = 1) -> Part:
-    """Part: pooled learning errs on x_2 where the server's sample misses it, which n_T draws do with probability (1 - p)^{n_T}."""
-    u, p, n = symbols("u", positive=True), symbols("p", positive=True), symbols("n", integer=True, positive=True)
-    risks = dict(zip(LABELINGS, FiniteClass(LABELINGS, (Fraction(1), Fraction(1))).risks((1 - u, u)), strict=True))
-    return proved(
-        "every n_T",
-        agree([risks[1, 0] - risks[1, 1]], [u]) and is_zero((1 - p) ** (n + power) - (1 - p) ** n + p * (1 - p) ** n),
-        "with a share u of copies of x_2 in the pool a labeling that errs there has the empirical excess u, so that no minimiser errs once the "
-        "server has drawn x_2, whatever clients add; a sample that missed x_2 does so after one draw more with probability 1 - p",
-        scope=scope,
-    )
-
-
-def pooled_failure(p: Fraction, n_T: int, n_S: int) -> Fraction:
-    """Probability that the worst empirical risk minimiser errs on x_2: n_T draws of P, P(x_2) = p, and n_S copies of x_1; by counts of x_2."""
-    rules, failure = FiniteClass(LABELINGS, (Fraction(1), Fraction(1))), Fraction(0)
-    for k in range(n_T + 1):
-        excess = rules.excess((Fraction(n_S + n_T - k), Fraction(k)))
-        if any(h[1] == 0 for h, e in zip(LABELINGS, excess, strict=True) if e == 0):
-            failure += binomial_at_most(n_T, p, k) - (binomial_at_most(n_T, p, k - 1) if k else 0)
-    return failure
-
-
-def draw_pooled() -> Picture:
+def draw_pooled(ctx: Context) -> Picture:
     """Exact probabilities of an error on the instance of Theorem 1 by the server's samples, against (1 - 4 epsilon)^{n_T}."""
     counts, curves = list(range(1, 61)), []
     cases = [HiddenPoint(2, 1, 1), HiddenPoint(10, 9, 1)]
@@ -358,7 +371,7 @@ def draw_pooled() -> Picture:
     )
 
 
-def draw_needed(delta: Fraction = Fraction(1, 20)) -> Picture:
+def draw_needed(ctx: Context, delta: Fraction = Fraction(1, 20)) -> Picture:
     """Least number of the server's samples for a failure probability of 1/20, by the clients' samples, against what suffices for all."""
     counts, curves = [1, 2, 3, 5, 8, 12, 20, 30, 50], []
     cases = {n: HiddenPoint(10, 9, n) for n in counts}
@@ -379,121 +392,88 @@ def draw_needed(delta: Fraction = Fraction(1, 20)) -> Picture:
     )
 
 
-def check_server(
-    ctx: Context, *, shift: int = 0, power: int = 1, scope: str = "", draw: Callable[[], Picture] = draw_pooled
-) -> Iterator[Finding]:
-    """(1 - 4 epsilon)^{n_T}: how many samples of the server it takes."""
-    yield pooled_part(scope, power)
-    needed = {("1/2", "1/20"): 11, ("1/2", "1/100"): 17, ("9/10", "1/20"): 59, ("9/10", "1/100"): 90}
-    instances = {"1/2": HiddenPoint(2, 1, 1), "9/10": HiddenPoint(10, 9, 1)}
-    yield proved(
-        "samples of the server",
-        all(compare(instances[w].server_samples_for(Fraction(d)), "==", n + shift) for (w, d), n in needed.items()),
-        "(1 - (1-omega)/2)^{n_T} is below 0.05 and 0.01 from n_T = 11 and 17 on for omega = 1/2, from 59 and 90 on for omega = 9/10",
-        scope="these four cases",
-    )
-    yield draw()
-
-
-def draw_unhelped(p: Fraction = Fraction(1, 10)) -> Picture:
-    """Exact probability of an error by the server's samples, for few and many of the clients."""
-    counts = list(range(1, 41))
-    return draw_bound(
-        "Clients' samples of x_1 alone do not help",
-        counts,
-        [(1 - p) ** n for n in counts],
-        xlabel="n_T, samples of the server",
-        ylabel="probability of an error",
-        about=f"two points, D = delta_(x_1), P(x_2) = {p}; the worst empirical risk minimiser, by all counts of x_2, in fractions, no seeds",
-        more=[
-            *((f"exact, n_S = {n_S}", [pooled_failure(p, n, n_S) for n in counts]) for n_S in (0, 1000)),
-            ("1/(n_T + n_S), n_S = 1000", [Fraction(1, n + 1000) for n in counts]),
-        ],
-    )
-
-
-def check_pooled(ctx: Context, *, power: int = 0) -> Iterator[Finding]:
-    """For every n_T and p; and by all counts, with minimisers found on the pool; clients only ever show x_1."""
-    yield pooled_part()
-    p = Fraction(1, 10)
-    pairs = [(n_T, n_S) for n_T in range(1, 9) for n_S in (0, 1, 10, 1000)]
-    yield decided(
-        "probability of an error",
-        all(compare(pooled_failure(p, n_T, n_S), "==", (1 - p) ** (n_T + power)) for n_T, n_S in pairs),
-        f"minimisers on the pool, {len(pairs)} pairs (n_T, n_S), P(x_2) = 1/10: (1 - p)^n_T for every n_S, since x_1 teaches nothing of x_2",
-    )
-    yield draw_unhelped()
-
-
+SELECTED = (Step("clients are selected", CLIENTS_SELECTED), Step("samples are selected", SAMPLES_SELECTED))
 OF_T1 = (
-    Fault("x_2 with the whole mass 1 - omega", SAMPLES, {"share": Fraction(1)}),
-    Fault("a hundredth of the hidden mass seen", WHOLE_CLIENTS, {"seen": Fraction(1, 100)}),
+    "What is learned from copies of x_1 has one law under both targets: a = P[h(x_2) = 1], and b_k = P[h(x_1) = 1] where h(x_2) = k. T_f is the "
+    "probability that h misses x_2 and R_P is above the level, under f(x_2) = f; F_j is 1 where it is above it for an h with h(x_1) = j that does.",
+    "Clients are selected: of P_i = delta_{x_1} for i <= m, the others delta_{x_2}, the first m take part, and show x_1 alone for every n.",
+    "Samples are selected, as in the proof: s counts copies of x_2 among M n samples, p = P[s >= (1 - omega) M n], and p (1 - omega) M n is at "
+    "most E s = (1 - omega) M n/2. Where s is less the process leaves copies of x_1 alone.",
+    "The process selects whole clients in Section 3 and samples in the proof; the theorem stands in both readings. In the first one it takes "
+    "clients with laws of their own. SAFARI-T1e, on what it needs, is read as the first, and would be false in the second.",
+)
+OF_DRAWS = (
+    "The pool has n_S + n_T samples, of whichever n_S. Of n_T draws of the server none is x_2 with probability H; seen_wrong and unseen_wrong are "
+    "probabilities that a minimiser errs on x_2 where one was and where none was."
 )
 CLAIMS: list[Claim] = [
-    Claim(
+    claim_steps(
         "SAFARI-T1",
         PAPER,
-        "bound",
         "Theorem 1",
         "For every learner there are a participation process of capacity omega = m/M, a law P and a target in H with P[R_P > (1-omega)/8] > 1/20.",
-        check_t1,
-        OF_T1,
-        (NON_TRIVIAL,),
+        SELECTED,
+        kind="bound",
+        picture=partial(draw_hidden, claimed="1/20"),
+        assumptions=[NON_TRIVIAL],
+        readings=OF_T1,
     ),
-    Claim(
+    claim_steps(
         "SAFARI-X1",
         DERIVED,
-        "bound",
         "Theorem 1, sharper",
-        "With (1-omega)/2 for (1-omega)/8 and 1/4 for 1/20 Theorem 1 holds, too: P[R_P >= (1-omega)/2] >= 1/4.",
-        partial(check_sharper, error="1", probability="1/4", sign=">="),
-        (
-            Fault("251/1000", SAMPLES, {"probability": "251/1000"}),
-            Fault("a risk one per cent above (1-omega)/2", SAMPLES, {"error": "101/100"}),
-        ),
-        (DOMAIN,),
+        "With theta (1-omega)/2, for any theta < 1, in the place of (1-omega)/8, and 1/4 in that of 1/20 Theorem 1 holds, too: P[R_P > theta "
+        "(1-omega)/2] >= 1/4.",
+        [Step("samples are selected", SHARPER)],
+        kind="bound",
+        picture=partial(draw_hidden, claimed="1/4"),
+        assumptions=[DOMAIN],
+        readings=OF_T1[:3:2],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1a",
         PAPER,
-        "bound",
         "(9)-(11)",
         "P[s >= (1-omega) Mn] <= exp(-(1-omega) Mn/6) <= exp(-1/6) <= 17/20, so that P[s < (1-omega) Mn] > 3/20.",
-        check_t1a,
-        (
-            Fault("21/25", "constant", {"root": "21/25"}),
-            Fault("exp(-u/2) for exp(-u/3)", "Chernoff's bound", {"divisor": 2}),
-        ),
-        (DOMAIN,),
+        [Step("Chernoff's bound", CHERNOFF)],
+        kind="bound",
+        picture=partial(draw_hidden, claimed="3/20", tails=True),
+        assumptions=[DOMAIN],
+        readings=[
+            "N = M n samples are x_2 with probability p = (1 - omega)/2, s of them; Z is the mean of 2^s, and tail = P[s >= (1 - omega) N], so that "
+            "tail times 2^((1 - omega) N) is at most Z. (1 - omega) M n = (M - m) n is a whole number from 1 on."
+        ],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1b",
         PAPER,
-        "identity",
         "(2)-(4)",
         "R'(h, f_1) + R'(h, f_2) = 4 epsilon for every h, where R' counts errors on x_2.",
-        check_t1b,
-        (Fault("one target twice", "every h", {"first": (1, -1)}),),
-        (DOMAIN,),
+        [Step("every h", ONE_IS_MISSED)],
+        kind="identity",
+        assumptions=[DOMAIN],
+        readings=[
+            "h and f_1 stand for labels of x_2, 0 or 1, and 1 - f_1 is f_2's. (3) prints x_1 where x_2 is meant."
+        ],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1c",
         PAPER,
-        "proof step",
         "(5)-(8)",
         "E R' >= 2 epsilon and R' <= 4 epsilon give P[R' >= epsilon] >= 1/3.",
-        check_t1c,
-        (Fault("E R' >= epsilon", "p >= 1/3", {"least": 1}),),
+        [Step("p >= 1/3", A_THIRD)],
+        readings=["p = P[R' >= epsilon]; above and below are the means of R' where R' >= epsilon and elsewhere."],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1d",
         PAPER,
-        "bound",
         "after Theorem 1",
-        "The bound of Theorem 1 does not depend on n: more data a client does not help (SAFARI-T1 for every n: one check decides both).",
-        partial(check_t1, draw=draw_by_samples),
-        OF_T1,
-        (NON_TRIVIAL,),
+        "The bound of Theorem 1 does not depend on n: more data a client does not help (SAFARI-T1 for every n: the same theorems).",
+        SELECTED,
+        kind="bound",
+        picture=draw_by_samples,
+        assumptions=[NON_TRIVIAL],
+        readings=OF_T1,
     ),
     Claim(
         "SAFARI-T1e",
@@ -505,67 +485,63 @@ CLAIMS: list[Claim] = [
         (Fault("n = 2", "equal clients, whole clients selected", {"samples": 2}),),
         ("whole clients take part or do not, as in SAFARI-T1's first part",),
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1f",
         PAPER,
-        "divergence",
         "after Theorem 1",
         "The same limit holds for full participation with Byzantine clients.",
-        check_t1f,
-        (
-            Fault(
-                "a hundredth of the hidden mass reported", "any number of Byzantine clients", {"seen": Fraction(1, 100)}
-            ),
-        ),
-        (NON_TRIVIAL,),
+        [Step("any number of Byzantine clients", CLIENTS_SELECTED)],
+        kind="divergence",
+        assumptions=[NON_TRIVIAL],
+        readings=[
+            "The paper gives no statement with numbers. Read as Theorem 1 with omega = m/M < 1 the share of honest clients, and P the law of all "
+            "clients' data, those of Byzantine clients among them: the first m clients have P_i = delta_{x_1}, the others delta_{x_2}, and report "
+            "(x_1, f(x_1)), so that reports are copies of x_1 under both targets.",
+            OF_T1[0],
+        ],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-X1'",
         DERIVED,
-        "bound",
         "Theorem 1 for clients",
         "Clients i <= m with P_i = delta_{x_1}, the others delta_{x_2}: where the first m take part a deterministic learner has R_P >= 1 - "
         "omega for some target, and a randomised one (1 - omega)/2 or more in the mean.",
-        check_clients,
-        (
-            Fault("a hundredth of the hidden mass seen", "risk of the worse target", {"seen": Fraction(1, 100)}),
-            Fault("a hundredth of it seen by a coin", "risk of a tossed h", {"seen": Fraction(1, 100)}),
-        ),
+        [Step("risk of the worse target", WORSE_RISK)],
+        kind="divergence",
+        readings=[
+            "h_1 and h_2 are the labels that a deterministic learner gives to x_1 and x_2; E_0 and E_1 are mean risks under f(x_2) = 0 and 1."
+        ],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-T1-SAFL",
         PAPER,
-        "bound",
         "Section 3.2",
         "The server's sample makes the instance of Theorem 1 learnable: P[R_P = 4 epsilon] <= (1 - 4 epsilon)^{n_T}.",
-        check_server,
-        (
-            Fault("one sample fewer", "samples of the server", {"shift": -1}),
-            Fault("one draw more for nothing", "every n_T", {"power": 2}),
-        ),
-        (DOMAIN,),
+        [Step("every n_T", WITH_SERVER)],
+        kind="bound",
+        picture=draw_pooled,
+        assumptions=[DOMAIN],
+        readings=["p = 4 epsilon.", OF_DRAWS],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-R1",
         PAPER,
-        "bound",
         "Remark 1",
-        "A small sample at the server is enough to be realistic: what is needed does not grow with the clients' data (SAFARI-T1-SAFL: one check "
-        "decides both).",
-        partial(check_server, scope="the instance of Theorem 1", draw=draw_needed),
-        (
-            Fault("one sample fewer", "samples of the server", {"shift": -1}),
-            Fault("one draw more for nothing", "every n_T", {"power": 2}),
-        ),
-        ("what is realistic and cheap is not judged",),
+        "A small sample at the server is enough to be realistic: what is needed does not grow with the clients' data; from n_T = 2 log(1/delta)/(1 - "
+        "omega) on pooled learning fails on the instance of Theorem 1 with probability delta at most.",
+        [Step("samples of the server", ENOUGH_AT_SERVER, scope="the instance of Theorem 1")],
+        kind="bound",
+        picture=draw_needed,
+        assumptions=["what is realistic and cheap is not judged"],
+        readings=["p = (1 - omega)/2.", OF_DRAWS],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-X6",
         DERIVED,
-        "identity",
         "Theorem 2, fixed n_T",
         "D = delta_{x_1}, P(x_2) = p: the worst pooled minimiser errs by p with probability (1-p)^{n_T}, whatever n_S is.",
-        check_pooled,
-        (Fault("one sample more", "probability of an error", {"power": 1}),),
+        [Step("probability of an error", WORST_POOLED)],
+        kind="identity",
+        readings=[OF_DRAWS, "The worst minimiser errs on x_2 where no sample shows it."],
     ),
 ]

@@ -47,6 +47,23 @@ NOISE_ADDS_UP = """
   added: b[k+1] == b[k] + 2*c[k] + d[k]              by identity
   noisy: b[k] <= k*SIZE                              by induction k: base combine from0; step combine ih, added, centred, size
 """
+#: of sums s of gradients v and n of noise: how far they are, over LAST steps
+STAYS_NEAR = (
+    NOISE_ADDS_UP.replace("SIZE", "sigma2")
+    + """
+  first: a[1] <= M[0]                                by derivation
+  young: (k + 1)*a[k+2] <= (k + 2)*a[k+1] + (k + 1)*(k + 2)*M[k+1]     by derivation
+  long:  a[k+1] <= (k + 1)*sum(M[j], j, 0, k)
+           by induction k: base combine first; step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young
+  far:   Y[k] <= 2*eta_c**2*(a[k] + b[k])            by derivation
+  start: Y[0] <= 0                                   by derivation
+  next:  Y[k+1] <= 2*eta_c**2*(k + 1)*(sum(M[j], j, 0, k) + sigma2)    by combine far(k=k+1), long, noisy(k=k+1)
+  some:  0 <= M[k]                                   by derivation
+  all:   sum(Y[j], j, 0, LAST-1) <= eta_c**2*(LAST - 1)*LAST*(sum(M[j], j, 0, LAST-1) + sigma2)
+           by induction LAST: base combine start; step combine ih, next(k=LAST-1), some(k=LAST)
+  plus:  0 <= sum(M[j], j, 0, LAST-1)                   by induction LAST: base combine some(k=0); step combine ih, some(k=LAST)
+"""
+)
 NEAR = Theorem(
     name="local steps stay near",
     region="0 < eta_c, 0 <= sigma2",
@@ -59,32 +76,8 @@ NEAR = Theorem(
         "Y": "mean(norm2(eta_c*(s + n)))",
     },
     given={**MARTINGALE, "size": "d[k] <= sigma2"},
-    claim="sum(Y[k], k, 0, K-1)/K <= eta_c**2*(K**2*(sum(M[k], k, 0, K-1)/K) + K*sigma2)",
-    proof=NOISE_ADDS_UP.replace("SIZE", "sigma2")
-    + """
-  first: a[1] <= M[0]                                by derivation
-  young: (k + 1)*a[k+2] <= (k + 2)*a[k+1] + (k + 1)*(k + 2)*M[k+1]     by derivation
-  long:  a[k+1] <= (k + 1)*sum(M[j], j, 0, k)
-           by induction k: base combine first; step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young
-  far:   Y[k] <= 2*eta_c**2*(a[k] + b[k])            by derivation
-  start: Y[0] <= 0                                   by derivation
-  next:  Y[k+1] <= 2*eta_c**2*(k + 1)*(sum(M[j], j, 0, k) + sigma2)    by combine far(k=k+1), long, noisy(k=k+1)
-  some:  0 <= M[k]                                   by derivation
-  all:   sum(Y[k], k, 0, K-1) <= eta_c**2*(K - 1)*K*(sum(M[k], k, 0, K-1) + sigma2)
-           by induction K: base combine start; step combine ih, next(k=K-1), some(k=K)
-  plus:  0 <= sum(M[k], k, 0, K-1)                   by induction K: base combine some(k=0); step combine ih, some(k=K)
-  done:  claim                                       by combine all, plus
-""",
-)
-NOISE = Theorem(
-    name="noise adds up",
-    region="1 <= m, 0 <= sigma2",
-    states=SUMS,
-    rounds={"k": 0, "K": 0},
-    quantities={name: NOISE_OF[name] for name in ("b", "c", "d")},
-    given={**MARTINGALE, "size": "d[k] <= sigma2/m"},
-    claim=f"b[K] <= {NOISE_5}",
-    proof=NOISE_ADDS_UP.replace("SIZE", "sigma2/m") + "  done: claim by combine noisy(k=K)",
+    claim="sum(Y[j], j, 0, K-1)/K <= eta_c**2*(K**2*(sum(M[j], j, 0, K-1)/K) + K*sigma2)",
+    proof=STAYS_NEAR.replace("LAST", "K") + "  done:  claim     by combine all, plus",
 )
 SPLIT_NOISE = Theorem(
     name="(42)-(44)",

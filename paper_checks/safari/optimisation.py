@@ -7,7 +7,7 @@ part in a client round is arbitrary. For K local steps and m clients every state
 from __future__ import annotations
 
 from fedtheory.claims import Claim, Equivalence, Role, state
-from paper_checks.safari import convergence, lemmas, local_steps
+from paper_checks.safari import client_rounds, convergence, lemmas, local_steps
 from paper_checks.steps import Conclusion, Step, claim_steps
 
 PAPER = "safari"
@@ -17,10 +17,10 @@ CONVEX = ["Assumptions 3 to 5", "F_i mu-strongly convex"]
 INDEPENDENT = "clients draw independently of each other"
 
 
-def handed_on(name: str, role: Role = "printed") -> Conclusion:
-    """The paper's statement, from a theorem with this name about a round, and from what it is given of the steps inside of the round."""
-    argument = "What the theorem is given under the names noise and near is what the parts of these names say of the steps inside of a round."
-    return Conclusion(f"{name}, with what is given", argument, (name, "noise", "near"), role)
+def handed_on(name: str, *before: str, role: Role = "printed") -> Conclusion:
+    """The paper's statement, from a theorem with this name, and from what it is given: what those before it say of a round or of its steps."""
+    argument = f"What the theorem is given under the names {' and '.join(before)} is what the parts of these names say."
+    return Conclusion(f"{name}, with what is given", argument, (name, *before), role)
 
 
 DRIFT = "mean_i ||x_{r,k}^i - x_r||^2 is written as it is; (41) bounds it"
@@ -96,15 +96,11 @@ CLAIMS: list[Claim] = [
         "A client round with eta_c = 2 eta_s/K: ||grad F(x_r)||^2 <= (2/eta_s)(F(x_r) - E F(x_{r+1})) + 4 sigma_G^2 + (8 L eta_s/K^2 - "
         "2/K^2) ||G||^2 "
         "+ (80 L^2 eta_s^2/K)(sigma^2 + 6 K sigma_G^2) + (8 L eta_s/(mK)) sigma^2.",
-        [
-            Step("noise", local_steps.NOISE),
-            Step("near", local_steps.NEAR),
-            Step("(50)", convergence.CLIENT_ROUND_4),
-        ],
-        conclusions=[handed_on("(50)")],
+        [Step("(50)", client_rounds.CLIENT_ROUND_4)],
         assumptions=[*ASSUMED, INDEPENDENT],
         readings=[
             "The factor 1/4 needs eta_c <= 1/(2 sqrt(30) L K) only; the printed condition gives 7/16. Shown for eta_c <= 1/(11 L K), which is wider.",
+            "k counts local steps, E = K of them are a round. v_bar, s_bar and n_bar are averages over the clients of what has these names for each.",
         ],
     ),
     claim_steps(
@@ -158,7 +154,7 @@ CLAIMS: list[Claim] = [
             Step("near", local_steps.NEAR),
             Step("(77)", convergence.CLIENT_ROUND_5),
         ],
-        conclusions=[handed_on("(77)")],
+        conclusions=[handed_on("(77)", "noise", "near")],
         assumptions=[*CONVEX, INDEPENDENT, "eta_c <= 1/(8LK)"],
         readings=[
             "Theorem 5 does not ask for eta_c <= 1/(8LK), which (41) needs; by etabar this is etabar <= mu/(16 L). mu < L, as in SAFARI-T5a.",

@@ -268,7 +268,7 @@ def rate(id: str, source: str, statement: str) -> Claim:
         source,
         statement,
         [*CORRECTED_STEPS[:2], Step("under the corrected condition on q", RATE_5, "repaired")],
-        conclusions=[handed_on("under the corrected condition on q", "repaired")],
+        conclusions=[handed_on("under the corrected condition on q", "noise", "near", role="repaired")],
         kind="rate",
         besides=check_rate,
         faults=(
@@ -325,7 +325,7 @@ CLAIMS: list[Claim] = [
         "Theorem 5",
         "E ||x_R - x*||^2 <= (1 - etabar)^R ||x_0 - x*||^2 + deltabar, for q at most a threshold with 4 etabar/mu^2 and 1/(L + mu).",
         CORRECTED_STEPS,
-        conclusions=[handed_on(CORRECTED, "repaired")],
+        conclusions=[handed_on(CORRECTED, "noise", "near", role="repaired")],
         kind="rate",
         besides=check_t5,
         faults=(Fault("no client rounds", "printed bound", {"instance": FIVE | {"q": "0"}}, holds=True), BIASED),

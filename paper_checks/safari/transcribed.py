@@ -277,7 +277,7 @@ UNTIED = {
     "printed K + 1 in one place; the proofs sum over K steps, and so does the method": (
         "SAFARI-T4, constant local_steps",
     ),
-    "the check counts outcomes, or uses Markov's inequality in the place of it": (
+    "the theorem has it in letters of its own: p = 4 eps, N = M n, labels of x_2, means of R' above and below eps": (
         "SAFARI-T1a, definition P_P(x1)",
         "SAFARI-T1a, lhs",
         "SAFARI-T1a, rhs",

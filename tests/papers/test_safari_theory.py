@@ -27,6 +27,19 @@ MODULES = (optimisation, biased, strongly_convex, limits, learnability, positive
 IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
 #: more than about a second
 SLOW = {
+    "T1",
+    "T1a",
+    "T1d",
+    "T1-SAFL",
+    "X1",
+    "X1'",
+    "X6",
+    "X7",
+    "X8",
+    "X9",
+    "X10",
+    "Q1",
+    "R1",
     "T4",
     "T4b",
     "T4c",

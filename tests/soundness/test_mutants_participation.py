@@ -10,7 +10,6 @@ from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 from fedtheory.algorithms import AFedPD, Safari
 from fedtheory.measures import mean_round
 from problems import biased_participation, dual_drift
-from problems.learning import HiddenPoint
 
 _MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
 _BAR = "x_bar = average(x_i, clients)"
@@ -30,7 +29,6 @@ MUTANTS = (
     Mutant("one sample for the exact moments", biased_participation.moments, _NUMBERS, "one, two, q = x0, x0 * x0, 1", ("SAFARI-X2", "SAFARI-R3")),
     Mutant("E x for its square", biased_participation.moments, _NUMBERS, "one, two = x0, x0", ("SAFARI-T4", "SAFARI-T5")),
     Mutant("mean round with the coin swapped", mean_round.mean_round, "if side else", "if not side else", ("SAFARI-X2",)),
-    Mutant("hidden one time fewer", HiddenPoint.hidden, "room - strictly", "room - 1 - strictly", ("SAFARI-T1a",)),
 )  # fmt: skip
 ROWS = [
     pytest.param(m, k, id=f"{m.name} ({k})", marks=[] if k == m.killers[0] and "AFEDPD-S" in k else [pytest.mark.slow])

@@ -380,7 +380,7 @@ def _instance(
     *,
     exact: bool,
 ) -> BrokenClaim | None:
-    supposes = any(form.constant for _, form in system.hypotheses)
+    supposes = any(form.constant > 0 for _, form in system.rows)  # without such, zero vectors and values meet all
     if supposes and violation(system.with_conclusion(Form(constant=1)), ways=IN_WORDS)[0] <= SUSPECT:
         raise _Impossible(f"nothing meets what is assumed at {_show(point)}")
     worst, _, _ = violation(system, ways=IN_WORDS)

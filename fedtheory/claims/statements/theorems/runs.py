@@ -30,6 +30,7 @@ from fedtheory.claims.statements.worlds import Parameters, World, bar, norm2
 from fedtheory.core.arrays import gather, take
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Pooled
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
@@ -55,6 +56,12 @@ class WorldQuadratics:
     def n(self) -> int:
         """Number of clients."""
         return len(self.curvature)
+
+    @property
+    def server(self) -> Pooled:
+        """The average of all clients: a server that knows the population."""
+        clients: Any = self
+        return Pooled(clients)
 
     def grad(self, x: WorldVectors) -> WorldVectors:
         """Gradients."""

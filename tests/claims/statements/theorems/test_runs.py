@@ -139,3 +139,15 @@ def test_two_rounds_of_draws_are_no_line() -> None:
     wrong = replace(TWO_OF_FOUR, claim="d[t+2] <= d[t] + S[t]", proof="done: claim by derivation")
     with pytest.raises(TermRefused, match="one round and the next"):
         prove_theorem(wrong)
+
+
+def test_a_server_has_the_average_of_all_clients() -> None:
+    served = Theorem(
+        "0 < lr",
+        "X[t+1] == (1 - lr)**2*X[t]",
+        "done: claim by identity",
+        states=run_on_quadratics("safari", "q = 0, lr, steps = 1", curvatures=("3/2", "1/2"), centres=("c", "-3*c")),
+        quantities={"X": "norm2(x)"},
+        rounds={"t": 0},
+    )
+    assert verify_term(served, prove_theorem(served).data).claims == served.claims
