@@ -176,17 +176,6 @@ def copies(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
 
 
-@lemma("growth in the copies", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def bowl(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """D(x, {x + u_i}, {grad f_i(x)}) >= f(x) + R(x) + c (1/(2 eta) - L/2) mean ||u_i||^2; R stands on both sides."""
-    f = w.function(p.L, -p.L, client=True)
-    u, g = w.vector("u_i", True), w.vector("grad f_i(x)", True)
-    x = bar(u) * 0
-    _, least = w.at(f, u * 0, "f_i(x)", g=g)
-    _, v = w.at(f, u, "f_i(x + u)")
-    return least - potential(p.eta, v, v * 0, x, u, g) + norm2(u) * (c.c * (1 / (2 * p.eta) - p.L / 2))
-
-
 @lemma("drift of the loss", "ours", "0 < L", c=1)
 def drift_of_loss(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """f_i(v) <= f_i(u) + <grad f_i(u), v - u> + (c L/2) ||v - u||^2, with u at the origin."""

@@ -1,15 +1,12 @@
 """What FedSLR's potential (10) has to do with the objective: distances to stationarity, KL exponents, best iterates; and the repaired Theorem 3.
 
-Lemmas in the notation of `lemmas`, for every number of clients and every dimension. At a point (x, {y_i}, {g_i}) write q_i = x - y_i and
-p_i = grad f_i(y_i) - g_i - q_i/eta. The parts of dD are p_i/M in y_i, q_i/M in g_i, and r = s + mean g_i + mean q_i/eta with s in dR(x) in x, so
-that dist(0, dD)^2 = min ||r||^2 + (mean ||p_i||^2 + mean ||q_i||^2)/M.
+Lemmas in the notation of `lemmas`, for every number of clients and every dimension.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.algorithms import FedSLR
@@ -17,70 +14,12 @@ from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.protocol import Clause
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
-from fedtheory.core.errors import require
-from fedtheory.proofs.symbolic import agree, is_zero, symbols
+from fedtheory.proofs.symbolic import agree
 from paper_checks.fedslr import kl_theorems, lemmas, theorems
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.unknown_functions import changed, play_unknown
 from paper_checks.steps import Conclusion, Step, claim_steps
-
-# ---- KL exponents ----------------------------------------------------------------------------------------------------
-
-
-#: norms in the space of (x, {y_i}, {g_i}), where the potential lives, add squares of points and of gradients
-DUALS_BESIDE_POINTS = "value = length**2"
-
-
-def _near_a_stationary_point(w: World, p: Parameters) -> SimpleNamespace:
-    """y_i = x* + u_i with x = x* = 0 and g_i = grad f_i(x*): gradients there and at x*, and D - D*."""
-    f = w.function(p.L, -p.L, client=True)
-    u, g = w.vector("u_i", True), w.vector("g_i", True)
-    _, least = w.at(f, u * 0, "f_i(x*)", g=g)
-    gu, v = w.at(f, u, "f_i(y_i)")
-    return SimpleNamespace(u=u, g=g, gu=gu, gap=v - least - dot(g, u) + norm2(u) / (2 * p.eta))
-
-
-@lemma("slope", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
-def linear_slope(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """dist(0, dD)^2 <= c (1/eta^2 + (L + 1/eta)^2 + 1) mean ||u_i||^2; r = mean q_i/eta with s = -mean g_i, and 1/M <= 1."""
-    r = _near_a_stationary_point(w, p)
-    distance = norm2(bar(r.u)) / p.eta**2 + norm2(r.gu - r.g + r.u / p.eta) + norm2(r.u)
-    return distance - norm2(r.u) * (c.c * (1 / p.eta**2 + (p.L + 1 / p.eta) ** 2 + 1))
-
-
-def _anywhere(w: World, p: Parameters) -> SimpleNamespace:
-    """Any (x, {y_i}, {g_i}) with x = 0, g_i from p_i: gradients at y_i and x, and D - (f + R)(x)."""
-    f = w.function(p.L, -p.L, client=True)
-    y, off = w.vector("y_i", True), w.vector("p_i", True)
-    gy, v = w.at(f, y, "f_i(y_i)")
-    gx, vx = w.at(f, y * 0, "f_i(x)")
-    q = -y
-    multiplier = gy - off - q / p.eta
-    return SimpleNamespace(q=q, p=off, gy=gy, gx=gx, gap=v - vx + dot(multiplier, q) + norm2(q) / (2 * p.eta))
-
-
-@lemma("above", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
-def above(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """D - (f + R)(x) <= (L + c - 1/eta)/2 mean ||q_i||^2 + c mean ||p_i||^2/2."""
-    r = _anywhere(w, p)
-    return r.gap - norm2(r.q) * ((p.L + c.c - 1 / p.eta) / 2) - norm2(r.p) * (c.c / 2)
-
-
-@lemma("below", "ours", "0 < L, 0 < eta", units=DUALS_BESIDE_POINTS, c=1)
-def below(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """(f + R)(x) - D <= c ((L + 1/eta + 1)/2 mean ||q_i||^2 + mean ||p_i||^2/2)."""
-    r = _anywhere(w, p)
-    return -r.gap - norm2(r.q) * (c.c * (p.L + 1 / p.eta + 1) / 2) - norm2(r.p) * (c.c / 2)
-
-
-@lemma("objective slope", "ours", "0 < L, 0 < eta", c=1)
-def objective_slope(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||grad f(x) + s||^2 <= 3 c (||r||^2 + L^2 mean ||q_i||^2 + mean ||p_i||^2)."""
-    v = _anywhere(w, p)
-    r = w.vector("r")
-    return norm2(r + bar(v.gx - v.gy + v.p)) - (norm2(r) + norm2(v.q) * p.L**2 + norm2(v.p)) * (3 * c.c)
-
 
 # ---- towards proximal gradient descent; Theorem 3 --------------------------------------------------------------------
 
@@ -141,32 +80,12 @@ def firm(w: World, p: Parameters, c: LemmaConstants) -> Any:
 # ---- what the conclusions need of algebra ----------------------------------------------------------------------------
 
 
-def _slope_in_parts() -> bool:
-    """The derivatives of a client's share of D where g = grad f(y), in two dimensions with any f; and the server's step, which leaves r = 0."""
-    sp = require("sympy", "derivatives")
-    x, y, g, f = symbols("x1 x2"), symbols("y1 y2"), symbols("g1 g2"), sp.Function("f")
-    eta, M = symbols("eta M", positive=True)
-    share = f(*y) + sum(g[k] * (x[k] - y[k]) + (x[k] - y[k]) ** 2 / (2 * eta) for k in range(2))
-    at = {g[k]: sp.diff(f(*y), y[k]) for k in range(2)}
-    in_y = [is_zero(sp.diff(share / M, y[k]).subs(at) + (x[k] - y[k]) / (eta * M)) for k in range(2)]
-    in_g = [is_zero(sp.diff(share / M, g[k]) - (x[k] - y[k]) / M) for k in range(2)]
-    w, w_bar, g_bar = symbols("w wbar gbar")
-    s = (w_bar - eta * g_bar - w) / eta
-    return all(in_y) and all(in_g) and is_zero(s + g_bar + (w - w_bar) / eta)
-
-
 def _duals_are_gradients(method: Callable[[Any], Any] = FedSLR) -> bool:
     """Whether a round of the code leaves gamma_{i,t+1} = grad f_i(w_{i,t+1}) from any state."""
     _, after, gradients, _ = play_unknown(method)
     return agree(after.gamma_i, gradients)
 
 
-#: what bounds the residual, how the potential falls, and how far dD is from 0, all in terms of mean ||w_{i,t+1} - w_{i,t}||^2
-RECURSION = (
-    Step("the distance", lemmas.stationary),
-    Step("the descent", lemmas.factored),
-    Step("the models are close", lemmas.copies),
-)
 #: how Theorem 3 is proved, with the right constants
 TELESCOPES = (
     "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - "
@@ -186,39 +105,26 @@ CLAIMS: list[Claim] = [
         "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
-        [Step("the models are close", lemmas.copies)],
-        conclusions=[
-            Conclusion(
-                "the distance",
-                "at a round's end g_i = grad f_i(w_i) (Fact 2), so that D's derivative in y_i is -(w - w_i)/(eta M), in g_i it is (w - w_i)/M, "
-                "and dD holds 0 in w by the server's step; D is smooth but for R(w), so the squares add up: (1/M^2)(1 + 1/eta^2) sum ||w - "
-                "w_i||^2 = ((1 + eta^2)/(M eta^2)) mean ||w - w_i||^2 <= ((1 + eta^2)/M) (1/eta + L)^2 mean ||w_{i,t+1} - w_i||^2",
-                ("the models are close",),
-                confirmed=_slope_in_parts,
-            )
-        ],
+        [Step("the distance", kl_theorems.SLOPE_OF_ROUNDS)],
         assumptions=[EXACT],
         readings=[
-            "The paper has (1 + eta_g)(L + 1/eta_g) times the mean of ||w_{i,t+1} - w_{i,t}||. The formula is `potentials.fedslr_subgradient`."
+            "At a round's end the parts of dD in y_i, g_i and x are (grad f_i(w_i) - gamma_i - (w - w_i)/eta)/M, (w - w_i)/M and s + mean gamma_i + "
+            "mean (w - w_i)/eta with s in dR(w). Every element is at least as long as the one that the server's step leaves. The paper has (1 + "
+            "eta_g)(L + 1/eta_g) times the mean of ||w_{i,t+1} - w_{i,t}||. The formula is `potentials.fedslr_subgradient`."
         ],
     ),
     claim_steps(
         "FEDSLR-N7",
         DERIVED,
         "Assumption 4 and (11)",
-        "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L.",
-        [Step("growth", lemmas.bowl), Step("slope", linear_slope)],
-        conclusions=[
-            Conclusion(
-                "no exponent below 1/2",
-                "move y_i alone, by u_i = u: D - D* >= a ||u||^2 with a > 0 and dist(0, dD) <= b ||u||, so that (D - D*)^theta/dist(0, dD) >= "
-                "a^theta ||u||^(2 theta - 1)/b, which is unbounded as u -> 0 (and D -> D*, being continuous in y_i) when theta < 1/2: no c serves",
-                ("growth", "slope"),
-            )
-        ],
+        "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L: with any c the inequality "
+        "fails where the copies alone are moved by little, at least where mean_i ||y_i - x*||^2 is below a number that depends on L, eta_g, c and "
+        "theta alone.",
+        [Step("no exponent below 1/2", kl_theorems.NO_SMALLER)],
         readings=[
-            "So the case theta = 0 of Theorem 2, (11), is true of nothing, and of (12) only theta = 1/2 occurs. Iterates can still reach a "
-            "minimiser of f + R that is sharp in finitely many rounds: (11) is no way to show it."
+            "Where the inequality holds U = mean_i ||y_i - x*||^2 has U^(1 - 2 theta) >= a^(2 theta)/(b c^2 (1 - theta)^2), a = 1/(2 eta_g) - L/2; "
+            "and D -> D* as U -> 0. So the case theta = 0 of Theorem 2, (11), is true of nothing, and of (12) only theta = 1/2 occurs. Iterates can "
+            "still reach a minimiser of f + R that is sharp in finitely many rounds: (11) is no way to show it."
         ],
     ),
     claim_steps(
@@ -227,26 +133,16 @@ CLAIMS: list[Claim] = [
         "Remark 6",
         "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
         "one, D has 1/2.",
-        [Step("D above f + R", above), Step("D below f + R", below), Step("slopes", objective_slope)],
-        conclusions=[
-            Conclusion(
-                "from f + R to D",
-                "D* = (f + R)(x*). With C from the steps, D - D* <= (f + R)(x) - (f + R)(x*) + C dist(0, dD)^2 and dist(0, d(f + R)(x)) <= C "
-                "dist(0, dD). Where (f + R)(x) is larger than (f + R)(x*), the KL inequality of f + R bounds the difference by a power 1/theta of "
-                "its slope; where not, by nothing. So D - D* <= C' dist(0, dD)^(1/theta) + C dist(0, dD)^2, and 2 >= 1/theta exactly for theta >= "
-                "1/2. Where dist(0, dD) is not small there is nothing to show; where it is, (f + R)(x) <= D + C dist(0, dD)^2 is in the window, "
-                "and the lower power decides: theta, or 1/2 where theta is less",
-                ("D above f + R", "D below f + R", "slopes"),
-            ),
-            Conclusion(
-                "from D to f + R",
-                "at (x, {x}, {grad f_i(x)}), which is near when x is, all p_i and q_i vanish, so that D = (f + R)(x) by the steps and r is any "
-                "element of d(f + R)(x): the KL inequality of D there is that of f + R",
-                ("D above f + R", "D below f + R"),
-            ),
+        [
+            Step("from f + R to D, above its value", kl_theorems.FROM_THE_OBJECTIVE),
+            Step("from f + R to D, below its value", kl_theorems.WHERE_BELOW),
+            Step("a smaller exponent of f + R gives 1/2", kl_theorems.SMALLER_ONES),
+            Step("from D to f + R", kl_theorems.TO_THE_OBJECTIVE),
         ],
         readings=[
-            "That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for which the inequality holds."
+            "D* = (f + R)(x*). E and G are the squares of an element of dD and of that of d(f + R) with the same subgradient of R, and phi is (f + "
+            "R)(x) - (f + R)(x*), which is in the window where r and E are small. From D to f + R: at (x, {x}, {grad f_i(x)}) both inequalities are "
+            "one. That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for which the inequality holds."
         ],
     ),
     claim_steps(
@@ -434,16 +330,15 @@ CLAIMS: list[Claim] = [
         "FEDSLR-R7",
         PAPER,
         "Remark 7",
-        "A smaller exponent theta guarantees a faster rate: linear for theta <= 1/2, sublinear above.",
-        RECURSION,
-        conclusions=[
-            Conclusion(
-                "the guaranteed rate",
-                "the steps and the KL property give r_{t+1} <= r_t - C r_t^(2 theta): r_T of order T^(-1/(2 theta - 1)) for theta > 1/2, the "
-                "distance of order T^(-1/(4 theta - 2)), whose exponent grows towards zero with theta, and linear at 1/2",
-                ("the distance", "the descent", "the models are close"),
-                confirmed=["1/(4*s) > 1/(4*(s + d))", "4*(s + d) > 4*s"],  # theta = 1/2 + s; (13) prints the second,
-            )
+        (
+            Clause("A smaller exponent theta guarantees a faster rate:", ("a smaller exponent",)),
+            Clause("linear for theta <= 1/2,", ("linear",)),
+            Clause("sublinear above.", ("sublinear",)),
+        ),
+        [
+            Step("a smaller exponent is faster above 1/2", kl_theorems.FASTER),
+            Step("linear up to 1/2", kl_theorems.LINEAR),
+            Step("sublinear above 1/2", kl_theorems.SUBLINEAR),
         ],
         assumptions=[EXACT, "the KL inequality at every iterate"],
         readings=[
