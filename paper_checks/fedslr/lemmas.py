@@ -298,3 +298,28 @@ def fact_4_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     w.at(f, yn, "f+", g=gn)
     xn = yn - gn * p.eta
     return norm2(gn + (xn - y) * (c.c / p.eta))
+
+
+# ---- Fact 5 ----------------------------------------------------------------------------------------------------------
+
+
+@lemma("Fact 5", "Fact 5, (29), with the step's gradient", "0 < eta", c=1)
+def fact_5(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """(29) with the gradient a that the step took, from p_k = 0: (p_k - p_{k+1})/eta_l and G are both by the proximal point there; c stands at G."""
+    reg = w.function(None, 0, name="R")
+    a, s, z = w.vector("a"), w.vector("s"), w.vector("z")
+    new, point = -(a + s) * p.eta, -(a + z) * p.eta
+    w.at(reg, new, "R+", g=s)
+    w.at(reg, point, "R at the proximal point", g=z)
+    return norm2(point * (c.c / p.eta) - new / p.eta)
+
+
+@lemma("Fact 5, printed", "Fact 5, (29), after a drawn step", "0 < eta", c=1)
+def fact_5_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """(29) on average over the samples that (7) may draw: the step has the sample's gradient, G their average; p_k = 0 stands for any point.
+
+    s is the subgradient of the l1 norm, the same at both points where no coordinate changes its sign.
+    """
+    drawn, s = w.vector("grad f_i(xi)", True), w.vector("s")
+    new, point = -(drawn + s) * p.eta, -(bar(drawn) + s) * p.eta
+    return norm2(point * (c.c / p.eta) - new / p.eta)
