@@ -84,13 +84,6 @@ def lemma_3_monotone(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return r.change + r.moved * (c.c / (2 * p.eta))
 
 
-@lemma("factored", "Lemma 3, (35)", INSIDE, c=1)
-def factored(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """(35) with its coefficient in factors: c (1 - 2 L eta)(1 + L eta)/(2 eta) times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
-    r = play_to_the_end(w, p)
-    return r.change + r.spread * (c.c * Constants(p.L, p.eta).c2) + r.moved / (2 * p.eta)
-
-
 def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
     """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0, and gamma_{i,0} = grad f_i(w_0) or 0."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
@@ -109,18 +102,6 @@ def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
 
 
 cold = Lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, partial(first_round, warm=False), {"c": 0})
-warm = Lemma("warm start", "Lemma 3 at t = 0", STEPS, partial(first_round, warm=True), {"c": 1})
-
-
-@lemma("lower bound", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def lower_bound(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f(w) + R(w) + c (1/(2 eta) - L/2) mean ||w - w_{i,t}||^2 <= D(w, {w_{i,t}}, {grad f_i(w_{i,t})}); R(w) stands on both sides."""
-    f = w.function(p.L, -p.L, client=True)
-    y, g = w.vector("w_i", True), w.vector("gamma_i", True)
-    x = bar(y) * 0
-    _, v = w.at(f, y, "f_i", g=g)
-    _, vx = w.at(f, x, "f_i(w)")
-    return vx - potential(p.eta, v, v * 0, x, y, g) + norm2(x - y) * (c.c * (1 / (2 * p.eta) - p.L / 2))
 
 
 # ---- the proof of Theorem 2 ------------------------------------------------------------------------------------------
@@ -166,26 +147,6 @@ def residual_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(gx) * -c2(p) - residual * (c.c * Constants(p.L, p.eta).c1_printed)
 
 
-# ---- the end point eta = 1/(2L), how far copies are from w_t, D around a stationary point ----------------------------
-
-
-@lemma("copies", "proof of Theorem 2, (79)", "0 < L, 0 < eta", c=1)
-def copies(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client seen from w_{i,t} = 0; what (79) needs."""
-    x, yn = play_client(w, p)
-    return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
-
-
-@lemma("drift of the loss", "ours", "0 < L", c=1)
-def drift_of_loss(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f_i(v) <= f_i(u) + <grad f_i(u), v - u> + (c L/2) ||v - u||^2, with u at the origin."""
-    f = w.function(p.L, -p.L)
-    v, g = w.vector("v"), w.vector("grad f(u)")
-    _, at_u = w.at(f, v * 0, "f(u)", g=g)
-    _, at_v = w.at(f, v, "f(v)")
-    return at_v - at_u - dot(g, v) - norm2(v) * (c.c * p.L / 2)
-
-
 # ---- the proof of Theorem 3 ------------------------------------------------------------------------------------------
 
 
@@ -214,13 +175,6 @@ lemma_5_proof = Lemma(
 )
 
 
-@lemma("one vector more", "(99), its first line", "0 < k", c=1)
-def one_vector_more(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||s + a||^2 <= c (k + 1)(||s||^2/k + ||a||^2): by induction a sum of k vectors has ||a_1 + ... + a_k||^2 <= k (||a_1||^2 + ... + ||a_k||^2)."""
-    s, a = w.vector("s"), w.vector("a")
-    return norm2(s + a) - (norm2(s) / p.k + norm2(a)) * (c.c * (p.k + 1))
-
-
 def halves(na2: Any, nb2: Any, c: Any = 1) -> Any:
     """(88)'s right side."""
     return na2 / 2 + nb2 * (c / 2)
@@ -242,37 +196,6 @@ def lemma_7(w: World, p: Parameters, c: LemmaConstants) -> Any:
     w.at(reg, drawn, "R drawn", g=s)
     w.at(reg, full, "R full", g=z)
     return norm2((drawn - full) / p.eta) - norm2(a - b) * c.c
-
-
-@lemma("proximal descent", "ours", "0 < L, 0 < eta < 2/L", c=1)
-def proximal_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) ||G||^2 for exact gradients and p_{k+1} = p_k - eta_l G."""
-    f, reg = w.function(p.L, -p.L, name="f"), w.function(None, 0, name="R")
-    g, s = w.vector("grad f_i"), w.vector("s")
-    x = g * 0
-    xn = x - (g + s) * p.eta
-    _, v = w.at(f, x, "f", g=g)
-    _, vn = w.at(f, xn, "f+")
-    _, old = w.at(reg, x, "R")
-    _, new = w.at(reg, xn, "R+", g=s)
-    return vn + new - v - old + norm2(g + s) * (c.c * (p.eta - p.L * p.eta**2 / 2))
-
-
-@lemma("drawn proximal descent", "ours", "0 < L, 0 < eta < 2/L, 0 < s2", c=1, noise=1)
-def drawn_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """E phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) E ||G_xi||^2 + noise eta_l sigma^2 for drawn, unbiased gradients; sigma^2 is s2."""
-    f, reg = w.function(p.L, -p.L, name="f", client=True), w.function(None, 0, name="R", client=True)
-    g, full = w.vector("grad f_i"), w.vector("s")
-    s, drawn = w.vector("s(xi)", True), w.vector("grad f_i(xi)", True)
-    noise = drawn - bar(drawn)
-    w.assume("noise", norm2(noise) - p.s2)
-    x, G = noise * 0, g + noise + s
-    _, v = w.at(f, x, "f", g=g + x)
-    _, vn = w.at(f, x - G * p.eta, "f+")
-    _, old = w.at(reg, x, "R")
-    _, new = w.at(reg, x - G * p.eta, "R+", g=s)
-    w.at(reg, x - (g + full) * p.eta, "R of the full step", g=full + x)
-    return vn + new - v - old + norm2(G) * (c.c * (p.eta - p.L * p.eta**2 / 2)) - p.eta * p.s2 * c.noise
 
 
 # ---- Fact 4 ----------------------------------------------------------------------------------------------------------

@@ -18,12 +18,11 @@ from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
-from paper_checks.fedslr import lemmas, theorems
+from paper_checks.fedslr import phase_two_theorems, theorems
 from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
-from paper_checks.fedslr.potential import DISTANCES, SUMMED, TELESCOPES
 from paper_checks.grounds import are_so
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
 
@@ -230,22 +229,8 @@ CLAIMS: list[Claim] = [
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
         [
-            Step("proximal descent", lemmas.proximal_descent, "repaired"),
-            Step("drift", lemmas.drift_of_loss, "repaired"),
-            Step("drawn proximal descent", lemmas.drawn_descent, "repaired"),
-            Step("Lemma 7", lemmas.lemma_7, "repaired"),
-        ],
-        conclusions=[
-            Conclusion("sigma = 0", TELESCOPES, ("proximal descent", "drift"), "repaired", scope="sigma = 0"),
-            Conclusion(
-                "the corrected bound",
-                "the same sum with drawn gradients, in expectation: the w_t do not depend on Phase II, and a E ||G_xi||^2 <= E phi_i(p_k) "
-                "- E phi_i(p_{k+1}) + eta_l sigma^2 in every step, given what came before it; E ||G||^2 <= 2 E ||G_xi||^2 + 2 E ||G_xi - "
-                "G||^2, whose last term is at most 2 sigma^2 by Lemma 7",
-                ("drawn proximal descent", "Lemma 7", "drift"),
-                "repaired",
-                ["2*(F + T*K*lr*s2)/(a*T*K) + 2*s2 == 2*F/(a*T*K) + 2*(1 + lr/a)*s2"],
-            ),
+            Step("sigma = 0", phase_two_theorems.STEPS, "repaired", scope="sigma = 0"),
+            Step("the corrected bound", phase_two_theorems.DRAWN_STEPS, "repaired"),
         ],
         assumptions=["A1 to A5", UNBIASED, "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS],
         repaired="For 0 < eta_l < 2/L the mean over t = 0..T-1, k = 0..K-1 is at most 2 (phi_i(w_0, p_0) - inf_p phi_i(w_T, p) + B S_1 + (L/2) "
@@ -272,22 +257,15 @@ CLAIMS: list[Claim] = [
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
         [
-            Step("one vector more", lemmas.one_vector_more, "repaired"),
-            Step("the first round", lemmas.warm, "repaired"),
-            Step("later rounds", lemmas.lemma_3_monotone, "repaired"),
-        ],
-        conclusions=[
-            Conclusion(
-                "with L^2 on every term",
-                DISTANCES,
-                ("one vector more", "the first round", "later rounds"),
-                "repaired",
-                SUMMED,
-            )
+            Step("with L^2 on every term", phase_two_theorems.DISTANCES, "repaired"),
+            Step("the rounds up to N", phase_two_theorems.EARLY, "repaired"),
         ],
         assumptions=["A1 to A4", EXACT, CONTINUOUS, "||w_t - w*|| <= 1/sqrt(T) for t >= N, N < T"],
         repaired="C_7 = L^2 (((N+1)(N+2)/2)(||w_0 - w*||^2 + 2 eta_g (D_0 - D*)) + 1).",
-        readings=["(98) has L^2 in the sum and (100) has lost it. With N free and large (100) is true; see FEDSLR-T3."],
+        readings=[
+            "late[t] is 1 for t > N and 0 for the others; H is T. (98) has L^2 in the sum and (100) has lost it. With N free and large (100) is "
+            "true; see FEDSLR-T3."
+        ],
         besides=sum_runs,
         faults=(
             Fault("L = 1", "every N <= T", {"L": 1}, holds=True),

@@ -5,46 +5,85 @@ Lemmas in the notation of `lemmas`, for every number of clients and every dimens
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.algorithms import FedSLR
-from fedtheory.claims import bar, dot, lemma, norm2
+from fedtheory.claims import bar, lemma, norm2
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.protocol import Clause
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
-from fedtheory.proofs.symbolic import agree
-from paper_checks.fedslr import kl_theorems, lemmas, theorems
+from paper_checks.fedslr import kl_theorems, lemmas, phase_two_theorems, theorems
 from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
+from paper_checks.fedslr.operators import same_states
+from paper_checks.fedslr.theorems import ROUNDS, play_rounds
 from paper_checks.fedslr.theory import DERIVED
-from paper_checks.fedslr.unknown_functions import changed, play_unknown
+from paper_checks.fedslr.unknown_functions import changed
 from paper_checks.steps import Conclusion, Step, claim_steps
 
-# ---- towards proximal gradient descent; Theorem 3 --------------------------------------------------------------------
+# ---- Remarks 2 and 4 -------------------------------------------------------------------------------------------------
 
 
-@lemma("proximal gradient", "Remark 2", "0 < L, 0 < eta", c=1)
-def proximal_gradient(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||w_{t+1} - prox(w_t - eta grad f(w_t))||^2 <= c (1 + L eta)^2 mean ||w_{i,t+1} - w_t||^2."""
-    f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
-    yn, s, z = w.vector("w_i+", True), w.vector("s"), w.vector("z")
-    gn, _ = w.at(f, yn, "f_i+")
-    gx, _ = w.at(f, yn * 0, "f_i(w)")
-    new, plain = bar(yn - gn * p.eta) - s * p.eta, -bar(gx) * p.eta - z * p.eta
-    w.at(reg, new, "R+", g=s)
-    w.at(reg, plain, "R plain", g=z)
-    return norm2(new - plain) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
+def play_beside_proximal_gradient(w: World, p: Parameters, last: int) -> list[Any]:
+    """Rounds, and where a step of proximal gradient descent goes from w_t."""
+    states = play_rounds(w, p, last)
+    for k, state in enumerate(states):
+        slope, _ = w.at(state.f_i, state.w + state.gamma_i * 0, f"f_i(w) {k}")
+        z = w.vector(f"z {k}")
+        state.plain = state.w - (bar(slope) + z) * p.eta
+        w.at(state.R, state.plain, f"R plain {k}", g=z)
+    return states
 
 
-@lemma("tangents", "ours", "0 < L", c=1)
-def below_tangents(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f(x + step) >= f(x) + <grad f(x), step> - c (L/2) ||step||^2."""
-    f = w.function(p.L, -p.L)
-    step = w.vector("step")
-    g, v = w.at(f, step * 0, "f")
-    _, vn = w.at(f, step, "f+")
-    return v + dot(g, step) - norm2(step) * (c.c * p.L / 2) - vn
+REDUCES = Theorem(
+    "0 < L, 0 < eta",
+    "far[t] -> 0 as t",
+    """
+      size:  0 <= far[t]                           by derivation
+      near:  far[t] <= (1 + L*eta)**2*step[t]      by derivation
+      done:  claim                                 by squeeze size, near, steps
+    """,
+    states=replace(ROUNDS, play=play_beside_proximal_gradient),
+    rounds={"t": 1},
+    quantities={"far": "norm2(w_next - plain)", "step": "mean(norm2(w_i_next - w))"},
+    given={"steps": "step[t] -> 0 as t"},
+)
+
+
+def play_towards_a_point(w: World, p: Parameters, last: int) -> list[Any]:
+    """An L-smooth f at a point and at any others, and a number."""
+    f, x, level = w.function(p.L, -p.L, name="f"), w.vector("limit"), w.value("level")
+    w.at(f, x, "f(limit)")
+    return [SimpleNamespace(w=w.vector(f"w {k}"), limit=x, level=level, f=f) for k in range(last + 1)]
+
+
+CLOSED = Theorem(
+    "0 < L",
+    "excess[0] <= 0",
+    """
+      near:   excess[t] <= f[t] + a*G[t] + (1/(4*a) + L/2)*d[t]           by derivation
+      same_f: excess[t+1] == excess[t]                                       by identity
+      same_g: G[t+1] == G[t]                                           by identity
+      one_f:  excess[T] == excess[0]                                         by induction T: base combine; step combine ih, same_f(t=T)
+      one_g:  G[T] == G[0]                                             by induction T: base combine; step combine ih, same_g(t=T)
+      every:  excess[0] <= a*G[0] + (1/(4*a) + L/2)*d[t]                  by combine near, sublevel, (-1)*one_f(T=t), a*one_g(T=t)
+      limit:  excess[0] <= a*G[0]                                         by limit of every, points
+      sign:   0 <= G[t]                                                by derivation
+      done:   claim                                                    by least a of limit
+    """,
+    states=PlayedStates(play_towards_a_point),
+    rounds={"t": 0, "T": 0},
+    auxiliary="0 < a",
+    quantities={
+        "excess": "f(limit) - level",
+        "f": "f(w) - level",
+        "d": "norm2(w - limit)",
+        "G": "norm2(grad(f, limit))",
+    },
+    given={"points": "d[t] -> 0 as t", "sublevel": "f[t] <= 0"},
+)
 
 
 @lemma("bounded below", "Remark 4, another reading", "0 < L, 0 < B", units="c = value", c=1000)
@@ -77,27 +116,6 @@ def firm(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(new - star) - norm2(z - star) + norm2(new - z) * c.c
 
 
-# ---- what the conclusions need of algebra ----------------------------------------------------------------------------
-
-
-def _duals_are_gradients(method: Callable[[Any], Any] = FedSLR) -> bool:
-    """Whether a round of the code leaves gamma_{i,t+1} = grad f_i(w_{i,t+1}) from any state."""
-    _, after, gradients, _ = play_unknown(method)
-    return agree(after.gamma_i, gradients)
-
-
-#: how Theorem 3 is proved, with the right constants
-TELESCOPES = (
-    "phi_i(w_t, .) falls by (eta_l - L eta_l^2/2) ||G||^2 in every local step, and rises by at most B ||w_{t+1} - w_t|| + (L/2) ||w_{t+1} - "
-    "w_t||^2 when w_t moves, by A2; both telescope over k and t, as components start where they ended, p_{t+1,0} = p_{t,K}; the last value, "
-    "phi_i(w_T, p_{T,0}), is at least the infimum over p"
-)
-DISTANCES = (
-    "w_t - w* is a sum of t + 1 vectors, w_0 - w* and t steps, so by one vector more at a time ||w_t - w*||^2 <= (t + 1)(||w_0 - w*||^2 + 2 eta_g "
-    "(D_0 - D_t)), and D_t >= D*; the first N + 1 of these sum to (N+1)(N+2)/2 times the bracket, and at most T others are at most 1/T each"
-)
-#: the sum of t + 1 over t = 0, ..., N, by induction
-SUMMED = ("(N + 1)*(N + 2)/2 + (N + 2) == (N + 2)*(N + 3)/2",)
 CLAIMS: list[Claim] = [
     claim_steps(
         "FEDSLR-N5",
@@ -173,27 +191,9 @@ CLAIMS: list[Claim] = [
         "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf_p phi_i(w_T, p) + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for "
         "0 < eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
-            Step("a local step", lemmas.proximal_descent),
-            Step("a moved model", lemmas.drift_of_loss),
-            Step("drift", lemmas.lemma_1),
-            Step("the descent", lemmas.factored),
-            Step("the first round", lemmas.warm),
-            Step("the models are close", lemmas.copies),
-        ],
-        conclusions=[
-            Conclusion(
-                "the sum",
-                TELESCOPES,
-                ("a local step", "a moved model"),
-            ),
-            Conclusion(
-                "both sums are bounded",
-                "S_2 <= 2 eta_g (D_0 - D*), as D_t falls to its value D* at the cluster point. From some round on the KL inequality, phi(v) = c "
-                "v^(1 - theta) concave, and dist(0, dD_t) <= C_3 m_t with m_t = (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2) (FEDSLR-N5) give phi(r_t) - "
-                "phi(r_{t+1}) >= (C_2/C_3) m_t, so that sum m_t is finite; w_{t+1} - w_t is the mean of (w_{t+1} - w_{i,t+2}) + (w_{i,t+2} - "
-                "w_{i,t+1}) + (w_{i,t+1} - w_t), so ||w_{t+1} - w_t|| <= (1 + L eta_g) m_{t+1} + L eta_g m_t for t >= 1",
-                ("drift", "the descent", "the first round", "the models are close"),
-            ),
+            Step("the sum", phase_two_theorems.STEPS),
+            Step("S_2 is bounded", phase_two_theorems.SQUARES),
+            Step("S_1 is bounded", phase_two_theorems.PATH),
         ],
         assumptions=[
             EXACT,
@@ -201,8 +201,10 @@ CLAIMS: list[Claim] = [
             f"for S_1 and S_2: 0 < eta_g < 1/(2L), a cluster point exists; for S_1: {KL_HOLDS}",
         ],
         readings=[
-            "Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that depends on T. Divided by T K this is its rate of O(1/T). At eta_g = "
-            "1/(2L), where C_2 = 0, the bound holds, and whether S_1 stays bounded is open, as the last part of Theorem 2 is (FEDSLR-T2d)."
+            "The sum is over all local steps, between which w moves by m, which is 0 but at the end of a round. S_1 is bounded from the round on "
+            "from which A4's inequality holds, counted as 1, with k = c C_3/C_2. Theorem 3 asks for eta_l < 2/(L + 1) and has a constant that "
+            "depends on T. Divided by T K this is its rate of O(1/T). At eta_g = 1/(2L), where C_2 = 0, the bound holds, and whether S_1 stays "
+            "bounded is open, as the last part of Theorem 2 is (FEDSLR-T2d)."
         ],
     ),
     claim_steps(
@@ -218,25 +220,10 @@ CLAIMS: list[Claim] = [
             Clause("and the noise of (14) is (2/C_6 + 2 eta_l) sigma^2.", ("the noise",)),
         ),
         [
-            Step("one vector more", lemmas.one_vector_more),
-            Step("a round", lemmas.lemma_3_monotone),
-            Step("the first round", lemmas.warm),
-            Step("Lemma 7", lemmas.lemma_7),
-        ],
-        conclusions=[
-            Conclusion(
-                "the distances",
-                DISTANCES,
-                ("one vector more", "a round", "the first round"),
-                confirmed=SUMMED,
-            ),
-            Conclusion(
-                "the noise",
-                "in (92) the step is -eta_l G_xi, so that T_2 has expectation eta_l E <a_xi - a, G_xi - G> <= eta_l sigma^2 for unbiased a_xi, by "
-                "Lemma 7; (95) then has 2 eta_l sigma^2, and E ||G||^2 <= 2 E ||G_xi||^2 + 2 sigma^2",
-                ("Lemma 7",),
-                confirmed=["C6*(2/C6 + 2*lr)*sigma**2 == 2*(C6/2)*(2*lr*sigma**2) + 2*sigma**2"],
-            ),
+            Step("the distances", phase_two_theorems.DISTANCES),
+            Step("the distances: the rounds up to N", phase_two_theorems.EARLY),
+            Step("the noise", phase_two_theorems.DRAWN_STEPS),
+            Step("the noise in C_6", phase_two_theorems.NOISE),
         ],
         assumptions=[
             "exact local solves, gamma_{i,0} = grad f_i(w_0)",
@@ -244,9 +231,9 @@ CLAIMS: list[Claim] = [
             UNBIASED,
         ],
         readings=[
-            "The paper has t for t + 1, eta_g for 2 eta_g, no L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly "
-            "for eta_l <= 1/2. Instances against its forms are at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such "
-            "constant."
+            "late[t] is 1 for t > N and 0 for the others, which add up to (N+1)(N+2)/2; H is T. The paper has t for t + 1, eta_g for 2 eta_g, no "
+            "L^2 at the first two terms, and (2/C_6 + 1) sigma^2, which is large enough exactly for eta_l <= 1/2. Instances against its forms are "
+            "at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such constant."
         ],
     ),
     claim_steps(
@@ -260,45 +247,33 @@ CLAIMS: list[Claim] = [
                 ("the limit",),
             ),
         ),
-        [Step("the round and proximal gradient descent", proximal_gradient), Step("w_{i,t+1} and w_t", lemmas.lemma_1)],
-        conclusions=[
-            Conclusion(
+        [
+            Step(
                 "the duals",
-                "a round of the method's own code from any state on two clients of which nothing is known: an exact local solve leaves w_t + eta_g "
-                "gamma_{i,t} - w_{i,t+1} = eta_g grad f_i(w_{i,t+1}), of which (5) makes gamma_{i,t+1}; clients do not enter each other's",
-                confirmed=_duals_are_gradients,
-                wrong={"duals of the other sign": (partial(_duals_are_gradients, changed("sign of the dual step")),)},
+                same_states(),
+                wrong={"duals of the other sign": same_states(changed("sign of the dual step"))},
             ),
-            Conclusion(
-                "the limit",
-                "the difference is at most (1 + L eta_g) (mean_i ||w_{i,t+1} - w_t||^2)^(1/2), which tends to zero with its right side; by Lemma "
-                "1 it does whenever w_{i,t+1} - w_{i,t} -> 0",
-                ("the round and proximal gradient descent", "w_{i,t+1} and w_t"),
-            ),
+            Step("the limit", REDUCES),
+            Step("w_{i,t+1} and w_t", lemmas.lemma_1),
         ],
         assumptions=["exact local solves", "the limit: A1, and Lemma 1 for t >= 1"],
-        readings=["One decomposition a round in place of M K is Algorithm 1 itself."],
+        readings=[
+            "By Lemma 1 w_{i,t+1} - w_t -> 0 whenever w_{i,t+1} - w_{i,t} -> 0. One decomposition a round in place of M K is Algorithm 1 itself."
+        ],
     ),
     claim_steps(
         "FEDSLR-R4",
         PAPER,
         "Remark 4",
         "By Assumption 3 f(w) > -infinity for every w, and f is lower semi-continuous.",
-        [Step("above its tangents", below_tangents), Step("bounded below", bounded_below, "reading")],
-        conclusions=[
-            Conclusion(
-                "both parts",
-                "f(w) > -infinity is what proper says, and closed sublevel sets are lower semi-continuity. Both follow from A1 alone: f is "
-                "finite, and f(y) >= f(x) + <grad f(x), y - x> - (L/2)||y - x||^2, whose right side tends to f(x) as y -> x",
-                ("above its tangents",),
-            )
-        ],
+        [Step("closed sublevel sets", CLOSED), Step("bounded below", bounded_below, "reading")],
         readings=[
-            "The remark calls this 'lower bounded'. In the usual sense, inf f > -infinity, Assumptions 1 to 3 do not give it: the instance falls "
+            "f(w) > -infinity is what proper says, and lower semi-continuity that sublevel sets are closed. Both follow from A1 alone. The remark "
+            "calls this 'lower bounded'. In the usual sense, inf f > -infinity, Assumptions 1 to 3 do not give it: the instance falls "
             "by more than 1000 with bounded gradients, as f(w) = w, proper and closed, falls without end. Where the proofs need inf f it is an "
             "assumption of its own."
         ],
-        false={"bounded below": "above its tangents"},
+        false={"bounded below": "closed sublevel sets"},
     ),
     claim_steps(
         "FEDSLR-R5",
@@ -308,7 +283,7 @@ CLAIMS: list[Claim] = [
             Clause("A converging subsequence exists when the sequence is bounded", ("by Bolzano and Weierstrass",)),
             Clause("(and, ours, it is bounded for lam > 0, inf f > -inf and eta_g < 1/(2L)).", ("it is bounded",)),
         ),
-        [Step("the potential from below", lemmas.lower_bound), Step("the potential falls", lemmas.lemma_3_monotone)],
+        [Step("the potential from below", theorems.LOWER_BOUND), Step("the potential falls", theorems.LEMMA_3)],
         conclusions=[
             Conclusion(
                 "by Bolzano and Weierstrass",
