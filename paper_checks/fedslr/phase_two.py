@@ -229,7 +229,7 @@ CLAIMS: list[Claim] = [
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
         [
-            Step("sigma = 0", phase_two_theorems.STEPS, "repaired", scope="sigma = 0"),
+            Step("sigma = 0", phase_two_theorems.LOCAL_STEPS, "repaired", scope="sigma = 0"),
             Step("the corrected bound", phase_two_theorems.DRAWN_STEPS, "repaired"),
         ],
         assumptions=["A1 to A5", UNBIASED, "0 < eta_l < 2/(L + 1)", EXACT, CONTINUOUS],

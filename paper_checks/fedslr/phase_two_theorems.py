@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.fedslr import kl_theorems
 from paper_checks.fedslr.kl_theorems import SLOPE, TO_THE_SLOPE
-from paper_checks.fedslr.theorems import RESIDUAL, ROUNDS, SERVER, VALUES, play_on, play_with_slope
+from paper_checks.fedslr.theorems import RESIDUAL, ROUNDS, SERVER, STEPS, VALUES, play_on, play_with_slope
 
 
 def play_local_steps(w: World, p: Parameters, last: int) -> list[Any]:
@@ -65,7 +65,7 @@ def play_drawn_steps(w: World, p: Parameters, last: int) -> list[Any]:
 
 #: b is B^2
 A = {"a": "eta - L*eta**2/2", "B": "sqrt(b)"}
-STEPS = Theorem(
+LOCAL_STEPS = Theorem(
     "0 < L, 0 < eta < 2/L, 0 < b",
     "a*sum(G2[k], k, 0, N) <= phi[0] - low[N+1] + B*sum(sqrt(m2[k]), k, 0, N) + L/2*sum(m2[k], k, 0, N)",
     """
@@ -115,7 +115,7 @@ DRAWN_STEPS = Theorem(
     },
     where=A,
     assumed={
-        **STEPS.assumed,
+        **LOCAL_STEPS.assumed,
         "A5": "a drawn gradient is away from the gradient by sigma^2 on average",
         "unbiased": "and not in the direction of what was known before it was drawn",
     },
@@ -229,7 +229,7 @@ PATH = Theorem(
     rounds={"t": 1, "T": 1},
     quantities={
         "r": RESIDUAL,
-        "S": kl_theorems.STEPS,
+        "S": STEPS,
         "A": "mean(norm2(w - w_i))",
         "E": "distance",
         "W": SERVER,

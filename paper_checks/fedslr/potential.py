@@ -191,7 +191,7 @@ CLAIMS: list[Claim] = [
         "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf_p phi_i(w_T, p) + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for "
         "0 < eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
         [
-            Step("the sum", phase_two_theorems.STEPS),
+            Step("the sum", phase_two_theorems.LOCAL_STEPS),
             Step("S_2 is bounded", phase_two_theorems.SQUARES),
             Step("S_1 is bounded", phase_two_theorems.PATH),
         ],

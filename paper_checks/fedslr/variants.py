@@ -14,20 +14,20 @@ from fedtheory.algorithms import FedDyn, FedSLR
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import decided, equal, holds, proved
+from fedtheory.claims.parts import equal, holds, proved
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.participation import Clients, Uniform
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, Memoryless
-from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.theory import DERIVED
+from paper_checks.steps import Step, claim_steps
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
@@ -126,16 +126,11 @@ def check_feddyn(ctx: Context, *, printed_form: bool = False, weight: int = 1) -
     )
 
 
-def algorithm_3_agrees(name: str, second: Callable[..., Any]) -> Part:
-    """Part: FedSLR and a form of it that keeps the mean dual agree in every round, with any regulariser."""
-    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
-    return proved(name, same, ANY_CLIENTS + ". The server's operator, whatever it is, is asked the same")
-
-
 def check_memory(ctx: Context, *, printed_form: bool = False) -> Iterator[Finding]:
     """Algorithm 3, extended to active clients, beside Algorithm 2."""
     second = partial(FedSLR, server="average", printed=printed_form)
-    yield algorithm_3_agrees("every round", second)
+    same = same_rounds(FedSLR, second, **PHASE_ONE, gamma=lambda s, eta: _mean(s.gamma_i))
+    yield proved("every round", same, ANY_CLIENTS + ". The server's operator, whatever it is, is asked the same")
     problem = low_rank_regression(seed=ctx.seed).problem
     one, other = (_end(problem, method(0.2), ctx).x for method in (FedSLR, second))
     yield equal("with a nuclear norm", one, other, "numeric", "20 rounds, four of eight clients", rtol=1e-11)
@@ -194,29 +189,21 @@ def check_mu(ctx: Context, *, feeds_back: bool = False) -> Iterator[Finding]:
     yield Reading(f"Table 4 has {traffic} GB for different mu: a misprint, or runs with other random numbers.")
 
 
-def check_remark_1(ctx: Context, *, feeds_back: bool = False, third: str = "1") -> Iterator[Finding]:
-    """Two problems in a row: Phase I does not see Phase II; and their solution is no stationary point of the joint problem."""
-    yield _ignores_phase_two(FeedsBack if feeds_back else FedSLR)
-    centres, mu = fractions(["3", "0", third]), fractions(["1/4"])[0]
-    w = sum(centres) / 3
-    shifts = [c - w - mu * (1 if c > w else -1) if abs(c - w) > mu else 0 * w for c in centres]
-    first = compare(sum(w - c for c in centres), "==", 0)
-    second = all(
-        compare(abs(c - w - p - (mu if p > 0 else -mu)), "==", 0) if p else compare(abs(c - w), "<=", mu)
-        for c, p in zip(centres, shifts, strict=True)
-    )
-    slope = sum(w + p - c for c, p in zip(centres, shifts, strict=True)) / 3
-    yield decided(
-        "not the joint problem",
-        first and second and compare(slope, "!=", 0),
-        f"f_i = (w - c_i)^2/2 with c = {', '.join(map(str, centres))}, lam = 0, mu = {mu}: w = {w} solves (P1) and p = "
-        f"{', '.join(map(str, shifts))} solves (P2), and the derivative of mean_i f_i(w + p_i) + mu |p_i| in w is {slope} there",
-    )
-    yield Reading(
-        "Read as: the two problems in a row are not the joint problem min mean_i f_i(w + p_i) + R(w) + mu |p_i| of the same terms. That the "
-        "formulation is no bi-variable problem of any other form, and that FedSim and FedAlt cannot be applied, is not judged; they seek "
-        "stationary points of a joint problem."
-    )
+#: f_i = (w - c_i)^2/2 with c = 2a, -a, -a and lam = 0: w = 0 solves (P1), and p and q = p_2 = p_3 solve (P2)
+IN_A_ROW = Theorem(
+    "0 < mu < a",
+    (
+        "(0 - 2*a) + 2*(0 + a) == 0",
+        "0 < p",
+        "0 + p - 2*a + mu == 0",
+        "q < 0",
+        "0 + q + a - mu == 0",
+        "0 < ((0 + p - 2*a) + 2*(0 + q + a))/3",
+    ),
+    "\n".join(f"number{k}: claim {k} by combine" for k in range(1, 7)),
+    where={"p": "2*a - mu", "q": "mu - a"},
+    units="mu = length",
+)
 
 
 def check_same_hessian(ctx: Context, *, apart: int = 0) -> Iterator[Finding]:
@@ -288,18 +275,19 @@ CLAIMS = [
             Fault("components are sent", "bit by bit", {"feeds_back": True}),
         ),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-R1",
         PAPER,
-        "equivalence",
         "Remark 1",
         "The formulation is two problems one after the other: what they give is in general no stationary point of the joint problem in w and the "
         "p_i.",
-        check_remark_1,
-        (
-            Fault("components are sent", "any Phase II", {"feeds_back": True}),
-            Fault("centres around their mean", "not the joint problem", {"third": "3/2"}),
-        ),
+        [Step("not the joint problem", IN_A_ROW)],
+        readings=[
+            "The last number is the derivative of mean_i f_i(w + p_i) + mu |p_i| in w, which is mu/3. Read as: the two problems in a row are not the "
+            "joint problem min mean_i f_i(w + p_i) + R(w) + mu |p_i| of the same terms. That the formulation is no bi-variable problem of any other "
+            "form, and that FedSim and FedAlt cannot be applied, is not judged; they seek stationary points of a joint problem."
+        ],
+        kind="equivalence",
     ),
     Claim(
         "FEDSLR-N16",
