@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial
 from itertools import product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, ProximalGradient
-from fedtheory.claims import bar
 from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Role, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, decided, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant
@@ -39,6 +32,7 @@ from fedtheory.running.runner import run
 from paper_checks.fedslr.exact_runs import PAPER, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.fedslr.unknown_functions import plant
+from paper_checks.fedslr.variants import algorithm_3
 from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
@@ -297,36 +291,6 @@ def check_components(ctx: Context, *, low_rank: bool = True, draws: int = DRAWS)
 # ---- A.5: Algorithm 3 -------------------------------------------------------------------------------------------------
 
 
-def play_both_servers(w: World, p: Parameters, last: int) -> list[Any]:
-    """Rounds of Algorithms 1 and 3 from one state, gamma = mean gamma_i, with any answers of the clients, and of R's operator to what it is asked."""
-    x, gamma, states = w.vector("w"), w.vector("gamma_i", True), list[Any]()
-    for k in range(last + 1):
-        answers, known = w.vector(f"w_i {k}", True), partial(FedSLRState, p_i=None, sent=None)
-        before = {"x": x, "x_i": x + answers * 0, "gamma_i": gamma}
-        one = w.round_of(lambda local: FedSLR(p.eta, local), partial(known, gamma=None), before, answers)
-        three = w.round_of(
-            lambda local: FedSLR(p.eta, local, server="average"), known, {**before, "gamma": bar(gamma)}, answers
-        )
-        names = {"asked": one["x"], "asked_3": three["x"], "duals": one["gamma_i"], "duals_3": three["gamma_i"]}
-        states.append(SimpleNamespace(w=x, gamma_i=gamma, mean_3=three["gamma"], **names))
-        x, gamma = w.vector(f"w {k + 1}"), one["gamma_i"]
-    return states
-
-
-ALGORITHM_3 = Theorem(
-    "0 < eta",
-    ("servers[t] == 0", "clients[t] == 0", "means[t] == 0"),
-    "servers: claim 1 by identity\nclients: claim 2 by identity\nmeans: claim 3 by identity",
-    states=PlayedStates(play_both_servers),
-    rounds={"t": 0},
-    quantities={
-        "servers": "norm2(asked - asked_3)",
-        "clients": "mean(norm2(duals - duals_3))",
-        "means": "norm2(mean_3 - bar(duals))",
-    },
-)
-
-
 def memory_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
     """Algorithms 1 and 3 with a nuclear norm."""
     problem: Any = low_rank_regression(seed=ctx.seed).problem
@@ -405,16 +369,9 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Appendix A.5; Algorithm 3",
         "Algorithm 3 produces the global iterates of Algorithm 1.",
-        [Step("a round", ALGORITHM_3)],
-        assumptions=[
-            "all clients take part",
-            "exact local solves, or any with one answer",
-            "gamma_0 = mean_i gamma_{i,0}",
-        ],
-        readings=[
-            "Both servers ask R's operator the same, whatever it is, clients have the same duals, and Algorithm 3's gamma is their mean again, as "
-            "the next round supposes."
-        ],
+        [Step("a round", algorithm_3(), wrong={"the server divides by eta_g": algorithm_3(printed=True)})],
+        assumptions=["exact local solves, or any with one answer", "gamma_0 = mean_i gamma_{i,0}"],
+        readings=["Of all n clients s = n take part. Both servers ask R's operator the same, whatever it is."],
         kind="equivalence",
         besides=memory_runs,
         faults=plant("with a nuclear norm", "no proximal step at the server", "server dual of before the round"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from mutants import forget
 from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import FedSLR, listed
@@ -78,11 +79,13 @@ def mutated(name: str) -> type[Algorithm]:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mutants_of_the_method_are_killed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No claim on a round stands for a wrong FedSLR."""
+    forget()
     for module in (variants, closed_forms):
         monkeypatch.setattr(module, "FedSLR", mutated(name))
     for id in MISTAKES[name]:
         found = check_one(Reference(SOURCE, id), Context())
         assert found.error is None and found.status not in ("proved", "argued", "supported"), id
+    forget()
 
 
 @pytest.mark.parametrize(("kind", "id"), [(NuclearNorm, "FEDSLR-O1"), (L1, "FEDSLR-O2")])
