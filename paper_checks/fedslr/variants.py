@@ -94,14 +94,15 @@ class TwoMethods:
             if not isinstance(x, Vector):
                 raise InvalidInput("rounds of every number of clients are not played on plain numbers")
             asked, theirs, other = (GivenAnswers(cell(given, who.n)) for given in (answers, answers, personal))
-            phase_one, second = FedSLR(p.eta, asked, init_dual="zero"), self.second(p.eta, theirs, other)
+            phase_one: Any = FedSLR(p.eta, asked, init_dual="zero")
+            second = self.second(p.eta, theirs, other)
             before: Any = FedSLRState(cell(x), cell(y, who.n), cell(gamma, who.n), None, None)
             rows = {name: 1 if name in OF_SERVERS else who.n for name in self.fields}
             like = {name: cell(of(x, y, gamma, p.eta), rows[name]) for name, of in self.fields.items()}
             after: Any = self.make(p_i=cell(p_i, who.n), **like)
             begun = self._apart(phase_one.init(problem, cell(x)), second.init(problem, cell(x)), p.eta)
             made = self._apart(
-                phase_one.round(problem, before, who, key),  # type: ignore[arg-type]
+                phase_one.round(problem, before, who, key),
                 second.round(problem, after, who, key),
                 p.eta,
             )
@@ -112,8 +113,8 @@ class TwoMethods:
         return states
 
     def _apart(self, one: Any, other: Any, eta: Any) -> dict[str, Any]:
-        parts = [entry(getattr(one, name)) for name in ("x", "x_i", "gamma_i")]
-        return {name: entry(getattr(other, name)) - of(*parts, eta) for name, of in self.fields.items()}
+        x, x_i, gamma_i = (entry(getattr(one, name)) for name in ("x", "x_i", "gamma_i"))
+        return {name: entry(getattr(other, name)) - of(x, x_i, gamma_i, eta) for name, of in self.fields.items()}
 
 
 def alike(second: Callable[..., Any], make: Callable[..., Any], **fields: Field) -> Theorem:

@@ -12,10 +12,12 @@ from fedtheory.algorithms import FedSLR, listed
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.algorithms.mistakes import build_mistaken, find_code_mistakes
 from fedtheory.claims.checking import check_one
+from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.references import Reference
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
 from fedtheory.core.regularisers import L1, NuclearNorm
 from paper_checks.fedslr import closed_forms, operators, potential, variants
 
@@ -67,6 +69,12 @@ def test_refutations_are_replayed(id: str, tmp_path: Path, monkeypatch: pytest.M
     (written,) = write_counterexamples([check_one(Reference(SOURCE, id), Context())], tmp_path)
     again = replay_file(written)
     assert again.confirmed and again.seen.admissible
+
+
+def test_what_fails_and_cannot_be_played_on_numbers_is_not_supported() -> None:
+    """FedDyn with another penalty, whose round of s of n clients no instance replays."""
+    (found,) = (part for part in find_of_rounds(variants.feddyn(2), name="every round") if isinstance(part, Part))
+    assert found.holds is None and "seen to fail" in found.text
 
 
 def mutated(name: str) -> type[Algorithm]:

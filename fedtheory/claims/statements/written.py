@@ -173,7 +173,7 @@ def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str,
 class Made(NamedTuple):
     """How something was made: a leaf of this name; a sum of parts with factors; an average; a gradient or value of f; a product."""
 
-    how: Literal["leaf", "sum", "mean", "drawn mean", "gradient", "value", "product"]
+    how: Literal["leaf", "sum", "mean", "drawn mean", "active", "gradient", "value", "product"]
     parts: tuple[Any, ...]
 
 
