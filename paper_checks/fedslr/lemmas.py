@@ -41,17 +41,6 @@ def play_round(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def play_to_the_end(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
-    """The same, the server's proximal step, and ``change`` = D_{t+1} - D_t."""
-    r = play_round(w, p, mu)
-    reg, sn = w.function(None, 0, name="R"), w.vector("s+")
-    xn = bar(r.yn - r.gn * p.eta) - sn * p.eta
-    _, r_old = w.at(reg, r.x, "R")
-    _, r_new = w.at(reg, xn, "R+", g=sn)
-    change = potential(p.eta, r.vn, r_new, xn, r.yn, r.gn) - potential(p.eta, r.v, r_old, r.x, r.y, r.g)
-    return SimpleNamespace(spread=norm2(r.yn - r.y), moved=norm2(xn - r.x), change=change)
-
-
 # ---- Lemmas 1 and 3 --------------------------------------------------------------------------------------------------
 
 
@@ -77,21 +66,15 @@ def lemma_1(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(x - yn) - drift_allowed(norm2(yn), p.L, p.eta, c.c)
 
 
-@lemma("monotone", "Lemma 3, second sentence", STEPS, c=1)
-def lemma_3_monotone(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """The second sentence of Lemma 3: D_{t+1} <= D_t."""
-    r = play_to_the_end(w, p)
-    return r.change + r.moved * (c.c / (2 * p.eta))
-
-
-def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
-    """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0, and gamma_{i,0} = grad f_i(w_0) or 0."""
+@lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, c=0)
+def cold(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0 and gamma_{i,0} = 0."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
     g, gn, sn = w.vector("grad f_i(w_0)", True), w.vector("gamma_i+", True), w.vector("s+")
     x = sn * 0
     y = g * 0
     _, v = w.at(f, y, "f_i", g=g)
-    gamma = g if warm else g * 0
+    gamma = g * 0
     yn = x - (gn - gamma) * p.eta
     _, vn = w.at(f, yn, "f_i+", g=gn)
     xn = bar(yn - gn * p.eta) - sn * p.eta
@@ -99,9 +82,6 @@ def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
     _, r_new = w.at(reg, xn, "R+", g=sn)
     change = potential(p.eta, vn, r_new, xn, yn, gn) - potential(p.eta, v, r_old, x, y, gamma)
     return change + norm2(xn - x) * (c.c / (2 * p.eta))
-
-
-cold = Lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, partial(first_round, warm=False), {"c": 0})
 
 
 # ---- the proof of Theorem 2 ------------------------------------------------------------------------------------------

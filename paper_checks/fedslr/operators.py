@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import bar, dot, lemma, norm2
+from fedtheory.claims import bar, dot, lemma, norm2, state
 from fedtheory.claims.claim import Claim, Fault, Finding, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
@@ -219,17 +218,6 @@ def same_states(method: Callable[[Any], Any] = FedSLR) -> Equivalence:
     )
 
 
-def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iterator[Finding]:
-    """FedSLR beside the method whose duals are gradients; and what local steps in the place of exact solves leave of it."""
-    yield from same_states(method).findings(ctx)
-    lr = 0.5
-    left = [_phase_one(ctx, GradientSteps(steps, lr=lr)) for steps in (1, 4, 16)] if method is FedSLR else []
-    yield Reading(
-        "Without a regulariser; the server's step only decides where w_t is, and the clients' part is shown from any w_t. The fact rests on exact "
-        f"solves: with 1, 4 and 16 gradient steps gamma - grad f_i is up to {', '.join(f'{v:.1g}' for v in left)} of the gradients."
-    )
-
-
 @lemma("the server's problem", "Fact 3, (26)", "0 < eta", c=1)
 def fact_3(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """w_{t+1} = Prox(mean w_i - eta mean gamma_i), by what Prox is, is no worse for (26)'s second problem than any z; c stands at the duals."""
@@ -304,22 +292,14 @@ CLAIMS = [
         besides=local_runs,
         faults=(Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),),
     ),
-    Claim(
+    state(
         "FEDSLR-F2",
         PAPER,
-        "equivalence",
         "Fact 2, (25); Remark 2",
         "gamma_{i,t+1} = grad f_i(w_{i,t+1}) for every t >= 0.",
-        check_fact_2,
-        (
-            Fault(
-                "local steps",
-                "the same iterates",
-                {"method": lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9))},
-            ),
-        ),
-        assumptions=("exact local solves",),
-        told=lambda: (tell(same_states()),),
+        same_states(),
+        assumptions=("exact local solves; without a regulariser, as the server's step only decides where w_t is",),
+        wrong={"local steps": same_states(lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9)))},
     ),
     claim_steps(
         "FEDSLR-F3",
