@@ -51,7 +51,7 @@ class Step:
     """A part of a claim: a statement, mostly a lemma, and whether it is the paper's as printed, its corrected form or another reading.
 
     ``scope``: what it is narrower than the paper's statement in, as for `proved`. ``wrong``: statements near it by what is wrong with them; each
-    is a planted fault.
+    is a planted fault. ``empty``: it says that what the paper's statement supposes never holds, so that this is true of nothing where it is proved.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Step:
     role: Role = "printed"
     scope: str = ""
     wrong: Mapping[str, Statement] = field(default_factory=dict)
+    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,8 @@ def _check(
             statement = planted[1](context)
         for finding in find_of_statement(statement, context, name=step.name, role=step.role):
             if isinstance(finding, Part):
-                found[finding.name] = _narrow(finding, step.scope)
+                narrow = _narrow(finding, step.scope)
+                found[finding.name] = replace(narrow, empty=True) if step.empty and narrow.proves else narrow
                 yield found[finding.name]
             else:
                 yield Reading(f"{step.name}: {finding.text}") if isinstance(finding, Reading) else finding

@@ -3,8 +3,8 @@
 `runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2 and
 3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory (lemmas
 of appendix C, by `lemmas`), convergence (Theorem 1, what its proof and that of Theorem 2 rest on), kl_cases (Theorem 2's three rates, by
-`kl_theorems` and the runs of `kl_runs`), phase_two (Theorem 3), designs (Appendix A), operators (with Facts 1, 2, 3 and 5), potential (KL
-exponents, best iterates, Theorem 3 repaired), variants (what Phase I equals) and closed_forms (instances by hand).
+`kl_theorems` and the runs of `kl_runs`), phase_two (Theorem 3, by `phase_two_theorems`), designs (Appendix A), operators (with Facts 1, 2,
+3 and 5), potential (KL exponents, best iterates, Theorem 3 repaired), variants (what Phase I equals) and closed_forms (instances by hand).
 """
 
 from __future__ import annotations

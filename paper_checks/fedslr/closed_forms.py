@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -18,16 +19,17 @@ from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.limit import Limit
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
-from fedtheory.core.regularisers import L1, regularised
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import fractions
 from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
@@ -35,6 +37,7 @@ from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.grounds import are_so
+from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic
 from problems.quadratics import scalar_quadratics
@@ -47,34 +50,55 @@ def _point(name: str) -> Any:
 # ---- N2 --------------------------------------------------------------------------------------------------------------
 
 
-def check_end_of_range(ctx: Context, *, eta: str = "1/2", x: Any = None) -> Iterator[Finding]:
-    """f(w) = -L w^2/2 near 0 with a server that stays at 0: the clients' multiplier; and the cycle at eta_g = 1/(2L)."""
-    L, step = symbols("L eta", positive=True)
-    v = _point("v")
-    f = scalar_quadratics([-L])
-    new = FedSLR(step).round(f, FedSLRState(0 * v, v, -L * v, None, None), None, SCRIPT)
-    u = L * step if x is None else x * L * step
-    yield proved(
-        "multiplier",
-        agree(new.x_i, -u / (1 - u) * v) and agree(new.gamma_i, -L * new.x_i),
-        "with w_t = 0 and gamma = f'(w_i) a round multiplies w_i by -x/(1 - x), x = L eta_g, which has modulus below one exactly for x < 1/2",
-    )
-    problem = regularised(scalar_quadratics(fractions(["-1"])), L1(Fraction(1)))
-    e = Fraction(eta)
-    state = FedSLR(e, init_dual="zero").init(problem, fractions([["1/10"]]))
-    cycle = []
-    for t in range(6):
-        state = FedSLR(e).round(problem, state, None, SCRIPT)
-        w, y, g = (getattr(state, name)[0, 0] for name in ("x", "x_i", "gamma_i"))
-        value = -y * y / 2 + abs(w) + g * (w - y) + (w - y) ** 2 / (2 * e)
-        wanted = (0, Fraction((-1) ** t, 5), -Fraction((-1) ** t, 5), Fraction(3, 50))
-        cycle += [compare(found, "==", number) for found, number in zip((w, y, g, value), wanted, strict=True)]
-    yield decided(
-        "cycle",
-        all(cycle),
-        "f(w) = -w^2/2 for |w| <= 1 (and beyond as smooth and flat as A1 to A3 ask), lam = 1, w_0 = 1/10, gamma_0 = 0, eta_g = 1/2: six rounds in "
-        "fractions have w_t = 0 and (w_{i,t}, gamma_{i,t}) = (1/5, -1/5), (-1/5, 1/5) in turns, D_t = 3/50; a state repeats, so it is so for ever",
-    )
+def play_copies(w: World, p: Parameters, last: int) -> list[Any]:
+    """Phase I's own rounds on f(w) = -L ||w||^2/2 while w_t = 0; ``asked``: where the server asks R's operator; eta_g = 1/(2L) by default."""
+    eta = getattr(p, "eta", 1 / (2 * p.L))
+    y, states = w.vector("w_i"), []
+    for _ in range(last + 1):
+        answer = y * (-p.L * eta / (1 - p.L * eta))
+        made = w.round_of(
+            lambda local: FedSLR(eta, local),
+            lambda **fields: FedSLRState(**fields, p_i=None, sent=None, gamma=None),
+            {"x": y * 0, "x_i": y, "gamma_i": y * -p.L},
+            answer,
+        )
+        states.append(SimpleNamespace(w_i=y, w_i_next=answer, dual=made["gamma_i"], asked=made["x"]))
+        y = answer
+    return states
+
+
+#: vectors are multiples of each other by their products and squares
+MULTIPLIED = Theorem(
+    "0 < L, 0 < eta < 1/L",
+    (
+        "copies[t+1] == (L*eta/(1 - L*eta))**2*copies[t]",
+        "pair[t] == -L*eta/(1 - L*eta)*copies[t]",
+        "duals[t] == L**2*copies[t+1]",
+        "slopes[t] == -L*copies[t+1]",
+        "asked[t] == (1 + L*eta)**2*copies[t+1]",
+    ),
+    "\n".join(f"line{k}: claim {k} by identity" for k in range(1, 6)),
+    states=PlayedStates(play_copies),
+    rounds={"t": 0},
+    quantities={
+        "copies": "norm2(w_i)",
+        "pair": "dot(w_i_next, w_i)",
+        "duals": "norm2(dual)",
+        "slopes": "dot(dual, w_i_next)",
+        "asked": "norm2(asked)",
+    },
+)
+ALTERNATING = replace(
+    MULTIPLIED,
+    region="0 < L",
+    claim=(
+        "copies[t+1] == copies[t]",
+        "pair[t] == -copies[t]",
+        "duals[t] == L**2*copies[t+1]",
+        "slopes[t] == -L*copies[t+1]",
+        "asked[t] == 9/4*copies[t]",
+    ),
+)
 
 
 # ---- N14 -------------------------------------------------------------------------------------------------------------
@@ -329,18 +353,18 @@ CLAIMS = [
             Fault("w^4", "any smooth function", {"flat": False}, holds=True),
         ),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N2",
         DERIVED,
-        "identity",
         "Theorem 1 at eta_g = 1/(2L)",
         "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals "
         "alternate for ever.",
-        check_end_of_range,
-        (
-            Fault("2 % of the step", "multiplier", {"x": Fraction(51, 50)}),
-            Fault("a step 2 % shorter", "cycle", {"eta": "49/100"}),
-        ),
+        [Step("multiplier", MULTIPLIED), Step("cycle", ALTERNATING)],
+        readings=[
+            "The duals are gradients again, so that the answer solves (4). The operator of lam|w| answers 0 where it is asked for at most eta_g lam, "
+            "which stays so at x = 1/2; FEDSLR-T1a has an instance."
+        ],
+        kind="identity",
     ),
     Claim(
         "FEDSLR-N14",

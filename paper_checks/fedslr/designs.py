@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -18,7 +17,6 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, decided, equal, holds, proved, refute
 from fedtheory.claims.protocol import Setting
-from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant
@@ -33,9 +31,10 @@ from fedtheory.proofs.facts import compare
 from fedtheory.running.runner import run
 from paper_checks.fedslr.exact_runs import PAPER, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
-from paper_checks.fedslr.unknown_functions import changed, plant
-from paper_checks.fedslr.variants import algorithm_3_agrees
+from paper_checks.fedslr.unknown_functions import plant
+from paper_checks.fedslr.variants import algorithm_3
 from paper_checks.grounds import are_so
+from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic, scalar_quadratics
 
@@ -292,24 +291,14 @@ def check_components(ctx: Context, *, low_rank: bool = True, draws: int = DRAWS)
 # ---- A.5: Algorithm 3 -------------------------------------------------------------------------------------------------
 
 
-def check_memory_efficient(ctx: Context, *, method: Any = FedSLR, printed: bool = False) -> Iterator[Finding]:
-    """Algorithms 1 and 3 for any functions, without a regulariser and with any; then with a nuclear norm."""
-    same = Equivalence(
-        lambda eta: method(eta),
-        lambda eta: FedSLR(eta, server="average"),
-        region="0 < eta",
-        states={"x": "x", "x_i": "x_i", "gamma_i": "gamma_i", "gamma": "mean_gamma_i"},
-        name="Algorithms 1 and 3",
-    )
-    yield from same.findings(ctx)
-    yield algorithm_3_agrees("with any regulariser", partial(FedSLR, server="average", printed=printed))
+def memory_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
+    """Algorithms 1 and 3 with a nuclear norm."""
     problem: Any = low_rank_regression(seed=ctx.seed).problem
     ends = [
         run(algorithm, problem, np.zeros(problem.d), 200, every=200, progress=False).state.x
         for algorithm in (method(0.08), FedSLR(0.08, server="average"))
     ]
     yield equal("with a nuclear norm", ends[0], ends[1], "numeric", "200 rounds on low-rank regression", rtol=1e-10)
-    yield Reading("gamma_0 of Algorithm 3 is mean_i gamma_{i,0}.")
 
 
 CLAIMS: list[Claim] = [
@@ -375,22 +364,16 @@ CLAIMS: list[Claim] = [
         (Fault("S+S on both sides", "LR+S before S+S", {"low_rank": False, "draws": 3}),),
         setting=lambda ctx: Setting("random models of clients", "fits by components", False),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-D5",
         PAPER,
-        "equivalence",
         "Appendix A.5; Algorithm 3",
         "Algorithm 3 produces the global iterates of Algorithm 1.",
-        check_memory_efficient,
-        (
-            Fault(
-                "Algorithm 1 with the dual of before the round",
-                "the same iterates",
-                {"method": changed("server dual of before the round")},
-            ),
-            Fault("the server of Algorithm 3 divides by eta_g", "with any regulariser", {"printed": True}),
-            *plant("with a nuclear norm", "no proximal step at the server"),
-        ),
-        assumptions=("all clients take part", "exact local solves, or any with one answer"),
+        [Step("a round", algorithm_3(), wrong={"the server divides by eta_g": algorithm_3(printed=True)})],
+        assumptions=["exact local solves, or any with one answer", "gamma_0 = mean_i gamma_{i,0}"],
+        readings=["Of all n clients s = n take part. Both servers ask R's operator the same, whatever it is."],
+        kind="equivalence",
+        besides=memory_runs,
+        faults=plant("with a nuclear norm", "no proximal step at the server", "server dual of before the round"),
     ),
 ]

@@ -1,4 +1,4 @@
-"""Theorem 2 as theorems with proof terms: (72), the rates (12) and (13) with their right constants, and why A4's inequality holds along a run.
+"""Theorem 2 as theorems with proof terms: (72), (12) and (13) with their right constants, why A4's inequality holds along a run, exponents of D.
 
 States are those of `theorems`. r_t = D_t - D* at the cluster point, and dist is that of 0 from grad f(w_t) + dR(w_t), or, of the potential, from
 dD_t, in the space of (w, {w_i}, {gamma_i}).
@@ -7,15 +7,19 @@ dD_t, in the space of (w, {w_i}, {gamma_i}).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from fedtheory.claims import bar
+from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.fedslr.theorems import (
     C1,
     C2,
     DISTANCE,
+    POTENTIAL,
     RESIDUAL,
     ROUNDS,
     STEPS,
@@ -231,5 +235,189 @@ TRAPPED = Theorem(
         "start": f"2*(3 + L**2)*(Y[1] + (k*r[1]**(1 - theta))**2) + {CLOSE}*r[1] <= a",
     },
     assumed={"an element": DISTANCE},
+    units="value = length**2",
+)
+
+#: a smaller exponent is a larger p = 1/(4 theta - 2) in (13), corrected, for 1/2 < theta < 1
+FASTER = Theorem(
+    "1/2 < p, 0 < d",
+    ("theta < phi", "T**(-(p + d)) <= T**(-p)"),
+    "smaller: claim 1 by combine\nfaster: claim 2 by combine",
+    rounds={"T": 1},
+    where={"theta": "1/2 + 1/(4*(p + d))", "phi": "1/2 + 1/(4*p)"},
+)
+
+# ---- exponents of D, in the space of (w, {w_i}, {gamma_i}) ------------------------------------------------------------
+
+
+def set_elements(p: Parameters, state: Any, s: Any, slope: Any) -> None:
+    """The parts of an element of dD at a state, by a subgradient s of R at w and grad f_i(w_i)."""
+    apart = state.w - state.w_i
+    state.of_w, state.of_w_i = s + bar(state.gamma_i) + bar(apart) / p.eta, slope - state.gamma_i - apart / p.eta
+
+
+def play_with_elements(w: World, p: Parameters, last: int) -> list[Any]:
+    """Rounds with two elements of dD: that of the subgradient which the server's step leaves, and that of any other."""
+    states = play_rounds(w, p, last)
+    for k, state in enumerate(states):
+        s = w.vector(f"any s {k}")
+        w.at(state.R, state.w, f"R again {k}", g=s)
+        set_elements(p, state, state.s, state.gamma_i)
+        state.of_any_w = state.of_w - state.s + s
+    return states
+
+
+def play_any_point(w: World, p: Parameters, last: int, at_one: bool = False) -> list[Any]:
+    """Any points with an element of dD, that of d(f + R) with the same subgradient of R, and numbers; ``at_one``: w_i = w, gamma_i = grad f_i(w)."""
+    f, reg = w.function(p.L, -p.L, client=True, name="f_i"), w.function(None, 0, name="R")
+    least, states = w.value("F*"), list[Any]()
+    for k in range(last + 1):
+        x, s, gamma = w.vector(f"w {k}"), w.vector(f"s {k}"), w.vector(f"gamma_i {k}", True)
+        w.at(reg, x, f"R {k}", g=s)
+        here, _ = w.at(f, x + gamma * 0, f"f_i(w) {k}", g=gamma if at_one else None)
+        y = x + gamma * 0 if at_one else w.vector(f"w_i {k}", True)
+        state = SimpleNamespace(w=x, w_i=y, gamma_i=gamma, f_i=f, R=reg, F_star=least, of_F=bar(here) + s)
+        set_elements(p, state, s, gamma if at_one else w.at(f, y, f"f_i(w_i) {k}")[0])
+        state.middle = w.value(f"middle {k}")
+        states.append(state)
+    return states
+
+
+def play_moved_copies(w: World, p: Parameters, last: int) -> list[Any]:
+    """A stationary point (w*, {w*}, {grad f_i(w*)}), and points whose copies alone are others; eta = 1/(L + 2 a), so a = 1/(2 eta) - L/2."""
+    f, reg = w.function(p.L, -p.L, client=True, name="f_i"), w.function(None, 0, name="R")
+    x, gamma = w.vector("w*"), w.vector("gamma_i*", True)
+    w.at(f, x + gamma * 0, "f_i(w*)", g=gamma)
+    w.at(reg, x, "R(w*)", g=-bar(gamma))
+    states = []
+    for k in range(last + 1):
+        state = SimpleNamespace(w=x, w_i=w.vector(f"w_i {k}", True), gamma_i=gamma, f_i=f, R=reg)
+        slope, _ = w.at(f, state.w_i, f"f_i {k}")
+        set_elements(SimpleNamespace(eta=1 / (p.L + 2 * p.a)), state, -bar(gamma), slope)
+        states.append(state)
+    return states
+
+
+APART, OF_F = "mean(norm2(w - w_i))", "mean(f_i(w)) + R(w)"
+#: the square of an element of dD: the parts of the w_i and gamma_i are 1/M of what stands here
+ELEMENT = f"norm2({{}}) + (mean(norm2(of_w_i)) + {APART})/M".format
+SLOPE_OF_ROUNDS = Theorem(
+    "0 < L, 0 < eta, 1 <= M",
+    (
+        "own[t] == (1 + 1/eta**2)/M*A[t]",
+        "own[t] <= every[t]",
+        "own[t] <= (1 + eta**2)/M*(L + 1/eta)**2*S[t]",
+    ),
+    """
+      equal:   claim 1                        by identity
+      least:   claim 2                        by derivation
+      near:    A[t] <= (1 + L*eta)**2*S[t]    by derivation
+      steps:   claim 3                        by combine equal, (1 + 1/eta**2)/M*near
+    """,
+    states=replace(ROUNDS, play=play_with_elements),
+    rounds={"t": 1},
+    quantities={"own": ELEMENT("of_w"), "every": ELEMENT("of_any_w"), "A": APART, "S": STEPS},
+    units="value = length**2",
+)
+NO_SMALLER = Theorem(
+    "0 < L, 0 < a, 1 <= M, 0 < c, 0 <= theta < 1/2",
+    "a**(2*theta) <= c**2*(1 - theta)**2*b*U[t]**(1 - 2*theta)",
+    """
+      growth: a*U[t] <= r[t]                            by derivation
+      slope:  E[t] <= b*U[t]                            by derivation
+      power:  (a*U[t])**(2*theta) <= r[t]**(2*theta)    by power growth, 2*theta
+      done:   claim       by combine (U[t]**(-2*theta))*power, (U[t]**(-2*theta))*kl, (c**2*(1 - theta)**2*U[t]**(-2*theta))*slope
+    """,
+    states=PlayedStates(play_moved_copies),
+    rounds={"t": 0},
+    quantities={"U": APART, "E": ELEMENT("of_w"), "r": f"{POTENTIAL} - ({OF_F})"},
+    where={"eta": "1/(L + 2*a)", "b": "1/eta**2 + (L + 1/eta)**2 + 1"},
+    given={"moved": "0 < U[t]", "above": "0 < r[t]", "kl": "r[t]**(2*theta) <= c**2*(1 - theta)**2*E[t]"},
+    units="value = length**2",
+)
+#: A4's inequality for f + R, with k for (c (1 - theta))^2, gives it for D where 0 < E <= 1; m is the middle of phi and C E
+FROM_THE_OBJECTIVE = Theorem(
+    "0 < L, 0 < eta, 1 <= M, 0 < k, 1/2 <= theta < 1",
+    ("r[t]**(2*theta) <= 2**(2*theta - 1)*(k*K + C**(2*theta))*E[t]", "phi[t] <= r[t] + C*E[t]"),
+    """
+      over:    r[t] <= phi[t] + C*E[t]                       by derivation
+      window:  claim 2                                       by derivation
+      parts:   E[t] == N[t] + (P[t] + A[t])/M                by identity
+      n_size:  0 <= N[t]                                     by derivation
+      p_size:  0 <= P[t]                                     by derivation
+      a_size:  0 <= A[t]                                     by derivation
+      sharp:   G[t] <= 3*N[t] + 3*P[t] + 3*L**2*A[t]         by derivation
+      slope:   G[t] <= K*E[t]                                by combine 1*sharp, (-K)*parts, (K - 3)*n_size, (3*L**2)*p_size, 3*a_size
+      small:   E[t]**(2*theta - 1) <= 1                      by power short, 2*theta - 1
+      less:    E[t]**(2*theta) <= E[t]                       by combine E[t]*small
+      first:   1 + 2*theta*(phi[t]/m[t] - 1) <= (phi[t]/m[t])**(2*theta)        by bernoulli phi[t]/m[t] - 1, 2*theta
+      second:  1 + 2*theta*(C*E[t]/m[t] - 1) <= (C*E[t]/m[t])**(2*theta)        by bernoulli C*E[t]/m[t] - 1, 2*theta
+      convex:  2*m[t]**(2*theta) <= phi[t]**(2*theta) + (C*E[t])**(2*theta)
+                 by combine (m[t]**(2*theta))*first, (m[t]**(2*theta))*second, (4*theta*m[t]**(2*theta - 1))*middle
+      twice:   r[t] <= 2*m[t]                                by combine over, middle
+      power:   r[t]**(2*theta) <= (2*m[t])**(2*theta)        by power twice, 2*theta
+      done:    claim 1    by combine power, (2**(2*theta - 1))*convex, (2**(2*theta - 1))*kl, (2**(2*theta - 1)*k)*slope,
+                 (2**(2*theta - 1)*C**(2*theta))*less
+    """,
+    states=PlayedStates(play_any_point),
+    rounds={"t": 0},
+    quantities={
+        "r": f"{POTENTIAL} - F_star",
+        "phi": f"{OF_F} - F_star",
+        "E": ELEMENT("of_w"),
+        "G": "norm2(of_F)",
+        "N": "norm2(of_w)",
+        "P": "mean(norm2(of_w_i))",
+        "A": APART,
+        "m": "middle",
+    },
+    where={"C": "M*(L + 1/eta + 2)", "K": "3*M*(1 + L**2)"},
+    given={
+        "positive": "0 < r[t]",
+        "steep": "0 < E[t]",
+        "short": "E[t] <= 1",
+        "above": "0 < phi[t]",
+        "between": "0 < m[t]",
+        "middle": "m[t] == (phi[t] + C*E[t])/2",
+        "kl": "phi[t]**(2*theta) <= k*G[t]",
+    },
+    units="value = 1, length = 1",
+)
+OF_D = ("positive", "steep", "short")
+WHERE_BELOW = replace(
+    FROM_THE_OBJECTIVE,
+    region="0 < L, 0 < eta, 1 <= M, 1/2 <= theta < 1",
+    claim="r[t]**(2*theta) <= C**(2*theta)*E[t]",
+    proof="""
+      over:    r[t] <= phi[t] + C*E[t]                       by derivation
+      small:   E[t]**(2*theta - 1) <= 1                      by power short, 2*theta - 1
+      less:    E[t]**(2*theta) <= E[t]                       by combine E[t]*small
+      under:   r[t] <= C*E[t]                                by combine over, below
+      power:   r[t]**(2*theta) <= (C*E[t])**(2*theta)        by power under, 2*theta
+      done:    claim                                         by combine power, (C**(2*theta))*less
+    """,
+    quantities={name: FROM_THE_OBJECTIVE.quantities[name] for name in ("r", "phi", "E")},
+    where={"C": FROM_THE_OBJECTIVE.where["C"]},
+    given={**{name: FROM_THE_OBJECTIVE.given[name] for name in OF_D}, "below": "phi[t] <= 0"},
+)
+SMALLER_ONES = replace(
+    FROM_THE_OBJECTIVE,
+    region="0 < L, 0 < eta, 0 < k, 0 <= theta < 1/2",
+    claim="phi[t] <= k*G[t]",
+    proof="""
+      small:   phi[t]**(1 - 2*theta) <= 1                    by power low, 1 - 2*theta
+      done:    claim                                         by combine (phi[t]**(2*theta))*small, kl
+    """,
+    quantities={name: FROM_THE_OBJECTIVE.quantities[name] for name in ("phi", "G")},
+    where={},
+    given={"above": "0 < phi[t]", "low": "phi[t] <= 1", "kl": "phi[t]**(2*theta) <= k*G[t]"},
+)
+TO_THE_OBJECTIVE = Theorem(
+    "0 < L, 0 < eta, 1 <= M",
+    ("r[t] == phi[t]", "E[t] == G[t]"),
+    "values: claim 1 by identity\nslopes: claim 2 by identity",
+    states=PlayedStates(partial(play_any_point, at_one=True)),
+    rounds={"t": 0},
+    quantities={name: FROM_THE_OBJECTIVE.quantities[name] for name in ("r", "phi", "E", "G")},
     units="value = length**2",
 )

@@ -41,17 +41,6 @@ def play_round(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
     return SimpleNamespace(**locals())
 
 
-def play_to_the_end(w: World, p: Parameters, mu: Any = None) -> SimpleNamespace:
-    """The same, the server's proximal step, and ``change`` = D_{t+1} - D_t."""
-    r = play_round(w, p, mu)
-    reg, sn = w.function(None, 0, name="R"), w.vector("s+")
-    xn = bar(r.yn - r.gn * p.eta) - sn * p.eta
-    _, r_old = w.at(reg, r.x, "R")
-    _, r_new = w.at(reg, xn, "R+", g=sn)
-    change = potential(p.eta, r.vn, r_new, xn, r.yn, r.gn) - potential(p.eta, r.v, r_old, r.x, r.y, r.g)
-    return SimpleNamespace(spread=norm2(r.yn - r.y), moved=norm2(xn - r.x), change=change)
-
-
 # ---- Lemmas 1 and 3 --------------------------------------------------------------------------------------------------
 
 
@@ -77,28 +66,15 @@ def lemma_1(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(x - yn) - drift_allowed(norm2(yn), p.L, p.eta, c.c)
 
 
-@lemma("monotone", "Lemma 3, second sentence", STEPS, c=1)
-def lemma_3_monotone(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """The second sentence of Lemma 3: D_{t+1} <= D_t."""
-    r = play_to_the_end(w, p)
-    return r.change + r.moved * (c.c / (2 * p.eta))
-
-
-@lemma("factored", "Lemma 3, (35)", INSIDE, c=1)
-def factored(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """(35) with its coefficient in factors: c (1 - 2 L eta)(1 + L eta)/(2 eta) times mean ||w_{i,t+1} - w_{i,t}||^2 is lost."""
-    r = play_to_the_end(w, p)
-    return r.change + r.spread * (c.c * Constants(p.L, p.eta).c2) + r.moved / (2 * p.eta)
-
-
-def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
-    """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0, and gamma_{i,0} = grad f_i(w_0) or 0."""
+@lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, c=0)
+def cold(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """D_1 <= D_0 - c/(2 eta) ||w_1 - w_0||^2 from w_{i,0} = w_0 = 0 and gamma_{i,0} = 0."""
     f, reg = w.function(p.L, -p.L, client=True, name="f"), w.function(None, 0, name="R")
     g, gn, sn = w.vector("grad f_i(w_0)", True), w.vector("gamma_i+", True), w.vector("s+")
     x = sn * 0
     y = g * 0
     _, v = w.at(f, y, "f_i", g=g)
-    gamma = g if warm else g * 0
+    gamma = g * 0
     yn = x - (gn - gamma) * p.eta
     _, vn = w.at(f, yn, "f_i+", g=gn)
     xn = bar(yn - gn * p.eta) - sn * p.eta
@@ -106,21 +82,6 @@ def first_round(w: World, p: Parameters, c: LemmaConstants, warm: bool) -> Any:
     _, r_new = w.at(reg, xn, "R+", g=sn)
     change = potential(p.eta, vn, r_new, xn, yn, gn) - potential(p.eta, v, r_old, x, y, gamma)
     return change + norm2(xn - x) * (c.c / (2 * p.eta))
-
-
-cold = Lemma("cold start", "Lemma 3 at t = 0, as (43) uses it", INSIDE, partial(first_round, warm=False), {"c": 0})
-warm = Lemma("warm start", "Lemma 3 at t = 0", STEPS, partial(first_round, warm=True), {"c": 1})
-
-
-@lemma("lower bound", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def lower_bound(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f(w) + R(w) + c (1/(2 eta) - L/2) mean ||w - w_{i,t}||^2 <= D(w, {w_{i,t}}, {grad f_i(w_{i,t})}); R(w) stands on both sides."""
-    f = w.function(p.L, -p.L, client=True)
-    y, g = w.vector("w_i", True), w.vector("gamma_i", True)
-    x = bar(y) * 0
-    _, v = w.at(f, y, "f_i", g=g)
-    _, vx = w.at(f, x, "f_i(w)")
-    return vx - potential(p.eta, v, v * 0, x, y, g) + norm2(x - y) * (c.c * (1 / (2 * p.eta) - p.L / 2))
 
 
 # ---- the proof of Theorem 2 ------------------------------------------------------------------------------------------
@@ -166,37 +127,6 @@ def residual_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(gx) * -c2(p) - residual * (c.c * Constants(p.L, p.eta).c1_printed)
 
 
-# ---- the end point eta = 1/(2L), how far copies are from w_t, D around a stationary point ----------------------------
-
-
-@lemma("copies", "proof of Theorem 2, (79)", "0 < L, 0 < eta", c=1)
-def copies(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||w_t - w_{i,t}||^2 <= c (1 + L eta)^2 ||w_{i,t+1} - w_{i,t}||^2, of a client seen from w_{i,t} = 0; what (79) needs."""
-    x, yn = play_client(w, p)
-    return norm2(x) - norm2(yn) * (c.c * (1 + p.L * p.eta) ** 2)
-
-
-@lemma("growth in the copies", "ours", "0 < L, 0 < eta < 1/L", c=1)
-def bowl(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """D(x, {x + u_i}, {grad f_i(x)}) >= f(x) + R(x) + c (1/(2 eta) - L/2) mean ||u_i||^2; R stands on both sides."""
-    f = w.function(p.L, -p.L, client=True)
-    u, g = w.vector("u_i", True), w.vector("grad f_i(x)", True)
-    x = bar(u) * 0
-    _, least = w.at(f, u * 0, "f_i(x)", g=g)
-    _, v = w.at(f, u, "f_i(x + u)")
-    return least - potential(p.eta, v, v * 0, x, u, g) + norm2(u) * (c.c * (1 / (2 * p.eta) - p.L / 2))
-
-
-@lemma("drift of the loss", "ours", "0 < L", c=1)
-def drift_of_loss(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """f_i(v) <= f_i(u) + <grad f_i(u), v - u> + (c L/2) ||v - u||^2, with u at the origin."""
-    f = w.function(p.L, -p.L)
-    v, g = w.vector("v"), w.vector("grad f(u)")
-    _, at_u = w.at(f, v * 0, "f(u)", g=g)
-    _, at_v = w.at(f, v, "f(v)")
-    return at_v - at_u - dot(g, v) - norm2(v) * (c.c * p.L / 2)
-
-
 # ---- the proof of Theorem 3 ------------------------------------------------------------------------------------------
 
 
@@ -225,13 +155,6 @@ lemma_5_proof = Lemma(
 )
 
 
-@lemma("one vector more", "(99), its first line", "0 < k", c=1)
-def one_vector_more(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||s + a||^2 <= c (k + 1)(||s||^2/k + ||a||^2): by induction a sum of k vectors has ||a_1 + ... + a_k||^2 <= k (||a_1||^2 + ... + ||a_k||^2)."""
-    s, a = w.vector("s"), w.vector("a")
-    return norm2(s + a) - (norm2(s) / p.k + norm2(a)) * (c.c * (p.k + 1))
-
-
 def halves(na2: Any, nb2: Any, c: Any = 1) -> Any:
     """(88)'s right side."""
     return na2 / 2 + nb2 * (c / 2)
@@ -253,37 +176,6 @@ def lemma_7(w: World, p: Parameters, c: LemmaConstants) -> Any:
     w.at(reg, drawn, "R drawn", g=s)
     w.at(reg, full, "R full", g=z)
     return norm2((drawn - full) / p.eta) - norm2(a - b) * c.c
-
-
-@lemma("proximal descent", "ours", "0 < L, 0 < eta < 2/L", c=1)
-def proximal_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) ||G||^2 for exact gradients and p_{k+1} = p_k - eta_l G."""
-    f, reg = w.function(p.L, -p.L, name="f"), w.function(None, 0, name="R")
-    g, s = w.vector("grad f_i"), w.vector("s")
-    x = g * 0
-    xn = x - (g + s) * p.eta
-    _, v = w.at(f, x, "f", g=g)
-    _, vn = w.at(f, xn, "f+")
-    _, old = w.at(reg, x, "R")
-    _, new = w.at(reg, xn, "R+", g=s)
-    return vn + new - v - old + norm2(g + s) * (c.c * (p.eta - p.L * p.eta**2 / 2))
-
-
-@lemma("drawn proximal descent", "ours", "0 < L, 0 < eta < 2/L, 0 < s2", c=1, noise=1)
-def drawn_descent(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """E phi_i(p_{k+1}) <= phi_i(p_k) - c (eta_l - L eta_l^2/2) E ||G_xi||^2 + noise eta_l sigma^2 for drawn, unbiased gradients; sigma^2 is s2."""
-    f, reg = w.function(p.L, -p.L, name="f", client=True), w.function(None, 0, name="R", client=True)
-    g, full = w.vector("grad f_i"), w.vector("s")
-    s, drawn = w.vector("s(xi)", True), w.vector("grad f_i(xi)", True)
-    noise = drawn - bar(drawn)
-    w.assume("noise", norm2(noise) - p.s2)
-    x, G = noise * 0, g + noise + s
-    _, v = w.at(f, x, "f", g=g + x)
-    _, vn = w.at(f, x - G * p.eta, "f+")
-    _, old = w.at(reg, x, "R")
-    _, new = w.at(reg, x - G * p.eta, "R+", g=s)
-    w.at(reg, x - (g + full) * p.eta, "R of the full step", g=full + x)
-    return vn + new - v - old + norm2(G) * (c.c * (p.eta - p.L * p.eta**2 / 2)) - p.eta * p.s2 * c.noise
 
 
 # ---- Fact 4 ----------------------------------------------------------------------------------------------------------
@@ -309,3 +201,28 @@ def fact_4_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
     w.at(f, yn, "f+", g=gn)
     xn = yn - gn * p.eta
     return norm2(gn + (xn - y) * (c.c / p.eta))
+
+
+# ---- Fact 5 ----------------------------------------------------------------------------------------------------------
+
+
+@lemma("Fact 5", "Fact 5, (29), with the step's gradient", "0 < eta", c=1)
+def fact_5(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """(29) with the gradient a that the step took, from p_k = 0: (p_k - p_{k+1})/eta_l and G are both by the proximal point there; c stands at G."""
+    reg = w.function(None, 0, name="R")
+    a, s, z = w.vector("a"), w.vector("s"), w.vector("z")
+    new, point = -(a + s) * p.eta, -(a + z) * p.eta
+    w.at(reg, new, "R+", g=s)
+    w.at(reg, point, "R at the proximal point", g=z)
+    return norm2(point * (c.c / p.eta) - new / p.eta)
+
+
+@lemma("Fact 5, printed", "Fact 5, (29), after a drawn step", "0 < eta", c=1)
+def fact_5_printed(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """(29) on average over the samples that (7) may draw: the step has the sample's gradient, G their average; p_k = 0 stands for any point.
+
+    s is the subgradient of the l1 norm, the same at both points where no coordinate changes its sign.
+    """
+    drawn, s = w.vector("grad f_i(xi)", True), w.vector("s")
+    new, point = -(drawn + s) * p.eta, -(bar(drawn) + s) * p.eta
+    return norm2(point * (c.c / p.eta) - new / p.eta)

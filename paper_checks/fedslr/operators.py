@@ -6,30 +6,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedSLR
-from fedtheory.claims import bar, dot, lemma, norm2
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Replay
+from fedtheory.claims import bar, dot, lemma, norm2, state
+from fedtheory.claims.claim import Claim, Fault, Finding, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import assume, at_most, equal, holds, proved, refute
+from fedtheory.claims.parts import at_most, equal, holds, proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
-from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import Exact, GradientSteps
-from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, symbols
+from fedtheory.proofs.symbolic import symbols
 from paper_checks.fedpd.structure import SCRIPT
+from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.grounds import are_so
@@ -221,17 +218,6 @@ def same_states(method: Callable[[Any], Any] = FedSLR) -> Equivalence:
     )
 
 
-def check_fact_2(ctx: Context, *, method: Callable[[Any], Any] = FedSLR) -> Iterator[Finding]:
-    """FedSLR beside the method whose duals are gradients; and what local steps in the place of exact solves leave of it."""
-    yield from same_states(method).findings(ctx)
-    lr = 0.5
-    left = [_phase_one(ctx, GradientSteps(steps, lr=lr)) for steps in (1, 4, 16)] if method is FedSLR else []
-    yield Reading(
-        "Without a regulariser; the server's step only decides where w_t is, and the clients' part is shown from any w_t. The fact rests on exact "
-        f"solves: with 1, 4 and 16 gradient steps gamma - grad f_i is up to {', '.join(f'{v:.1g}' for v in left)} of the gradients."
-    )
-
-
 @lemma("the server's problem", "Fact 3, (26)", "0 < eta", c=1)
 def fact_3(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """w_{t+1} = Prox(mean w_i - eta mean gamma_i), by what Prox is, is no worse for (26)'s second problem than any z; c stands at the duals."""
@@ -263,33 +249,6 @@ def server_runs(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
     yield equal("CVXPY", ours, theirs, "numeric", "three server steps with a nuclear norm", rtol=10 * CVXPY_ACCURACY)
 
 
-# ---- Fact 5 ----------------------------------------------------------------------------------------------------------
-
-
-def replay_fact_5(instance: dict[str, Any]) -> Replay:
-    """|G - (p_k - p_{k+1})/lr| for a client with two samples of slope ``drawn`` and ``other`` at w_t + p_k."""
-    p, lr, mu, drawn, other = (Fraction(instance[name]) for name in ("p", "lr", "mu", "drawn", "other"))
-
-    def measure(number: Any) -> Any:
-        at = np.array([[number(p)]], dtype=object if number is Fraction else float)
-        sample: Any = SimpleNamespace(n=1, d=1, grad=lambda x: 0 * x + number(drawn))
-        steps = ProximalSteps(1, number(lr), L1(number(mu)))
-        taken = steps(Subproblem(sample), at, SCRIPT, None)[0][0, 0]
-        full, cut = number(p) - number(lr) * (number(drawn) + number(other)) / 2, number(mu) * number(lr)
-        shrunk = max(full - cut, number(0)) + min(full + cut, number(0))
-        return abs(shrunk - taken) / number(lr)
-
-    return Replay(
-        "|G - (p_k - p_{k+1})/eta_l| after a step with one of two samples",
-        float(measure(float)),
-        1e-9,
-        measure(Fraction),
-        Fraction(0),
-        "fractions",
-        (assume("step size, below 2/(L + 1) for L = 1", "0 < lr < 1", lr=lr), assume("penalty", "0 < mu", mu=mu)),
-    )
-
-
 def column(name: str, n: int) -> Any:
     """Symbols name1, ..., namen as clients' points (n, 1)."""
     return np.asarray(symbols(f"{name}1:{n + 1}"), dtype=object)[:, None]
@@ -307,25 +266,6 @@ class AnyOperator:
         """Return the answer."""
         self.point, self.step = v, step
         return self.answer
-
-
-FACT_5 = {"p": "1", "lr": "1/2", "mu": "1/10", "drawn": "1", "other": "0"}
-
-
-def check_fact_5(ctx: Context, *, instance: dict[str, Any] | None = None, drawn: bool = False) -> Iterator[Finding]:
-    """(29) after a step with one sample; and with the gradient that the step took."""
-    yield refute("a drawn gradient", replay_fact_5, instance or FACT_5, text="(7) draws a sample, G has none:")
-    p, g, other = (np.array([[symbols(name)]], dtype=object) for name in ("p", "g", "h"))
-    lr = symbols("lr", positive=True)
-    anything: Any = AnyOperator(np.array([[symbols("q")]], dtype=object))
-    sample: Any = SimpleNamespace(n=1, d=1, grad=lambda x: g)
-    taken, _ = ProximalSteps(1, lr, anything)(Subproblem(sample), p, SCRIPT, None)
-    asked = agree(anything.point, p - lr * ((g + other) / 2 if drawn else g)) and agree(anything.step, lr)
-    text = "a step with the gradient g goes to the operator's answer at p - eta_l g, whatever the operator: (p_k - p_{k+1})/eta_l is G with this g"
-    yield proved("the gradient of the step", asked and taken is anything.answer, text, role="repaired")
-    yield Reading(
-        "A slip without consequence: the proof of Theorem 3 has G_xi where it needs it, (94) and (102). With full gradients (29) is true."
-    )
 
 
 OPERATORS = (
@@ -352,22 +292,14 @@ CLAIMS = [
         besides=local_runs,
         faults=(Fault("100 gradient steps", "runs", {"local": GradientSteps(100, lr=0.02)}),),
     ),
-    Claim(
+    state(
         "FEDSLR-F2",
         PAPER,
-        "equivalence",
         "Fact 2, (25); Remark 2",
         "gamma_{i,t+1} = grad f_i(w_{i,t+1}) for every t >= 0.",
-        check_fact_2,
-        (
-            Fault(
-                "local steps",
-                "the same iterates",
-                {"method": lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9))},
-            ),
-        ),
-        assumptions=("exact local solves",),
-        told=lambda: (tell(same_states()),),
+        same_states(),
+        assumptions=("exact local solves; without a regulariser, as the server's step only decides where w_t is",),
+        wrong={"local steps": same_states(lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9)))},
     ),
     claim_steps(
         "FEDSLR-F3",
@@ -408,18 +340,21 @@ CLAIMS = [
         (Fault("a nuclear norm in its place", "one operator", {"regulariser": lambda layer: NuclearNorm(0.1, layer)}),),
         setting=lambda ctx: Setting("random points", "this machine's processor", False),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-F5",
         PAPER,
-        "identity",
         "Fact 5, (29)",
         "G_{eta_l}(w_t, p_{i,t,k}) = (p_{i,t,k} - p_{i,t,k+1})/eta_l.",
-        check_fact_5,
-        (
-            Fault("both samples alike", "a drawn gradient", {"instance": FACT_5 | {"other": "1"}}, holds=True),
-            Fault("the mean gradient", "the gradient of the step", {"drawn": True}),
-        ),
+        [
+            Step("a drawn gradient", lemmas.fact_5_printed),
+            Step("the gradient of the step", lemmas.fact_5, "repaired"),
+        ],
         repaired="With the gradient that the step took: G_{eta_l,xi} for a drawn sample, G_{eta_l} for the full gradient.",
-        replay=replay_fact_5,
+        readings=[
+            "(7) draws a sample, G has none. A slip without consequence: the proof of Theorem 3 has G_xi where it needs it, (94) and (102). With "
+            "full gradients (29) is true."
+        ],
+        false={"a drawn gradient": "the gradient of the step"},
+        kind="identity",
     ),
 ]

@@ -21,7 +21,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import bar
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.refutations import Instance
-from paper_checks.fedslr.lemmas import lemma_3_monotone
+from paper_checks.fedslr.lemmas import stationary
 from paper_checks.safari.lemmas import PERTURBED
 from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 
@@ -123,7 +123,7 @@ def _descent(w: Any, p: Any, c: Any) -> Any:
 
 DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", _descent, {"c": 1})
 
-LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": PERTURBED, "monotone": lemma_3_monotone}
+LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": PERTURBED, "stationary": stationary}
 
 
 @pytest.mark.parametrize("name", LEMMAS)

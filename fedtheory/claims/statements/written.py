@@ -19,7 +19,7 @@ from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, spli
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
 from fedtheory.core.errors import InvalidInput
-from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, divide, inner_product
+from fedtheory.proofs.every_n.vectors import Form, Lost, Sampling, Vector, divide, inner_product
 from fedtheory.proofs.regions.region import Region
 
 #: parts of the generic point: quotients of neighbouring primes
@@ -173,7 +173,7 @@ def generic_numbers(region: Region, noted: list[str] | None = None) -> dict[str,
 class Made(NamedTuple):
     """How something was made: a leaf of this name; a sum of parts with factors; an average; a gradient or value of f; a product."""
 
-    how: Literal["leaf", "sum", "mean", "drawn mean", "gradient", "value", "product"]
+    how: Literal["leaf", "sum", "mean", "drawn mean", "active", "gradient", "value", "product"]
     parts: tuple[Any, ...]
 
 
@@ -227,6 +227,11 @@ class ToldVector(_Told, Vector):
         if clients is not None:
             return ToldVector(found.terms, Made("drawn mean", (self,)))
         return self if self.common else ToldVector(found.terms, Made("mean", (self,)))
+
+    def scattered(self, clients: Sampling, new: Vector) -> Any:
+        """Another vector for the clients that take part, and this one for the others."""
+        found = super().scattered(clients, new)
+        return found if isinstance(found, Lost) else ToldVector(found.terms, Made("active", (new, self)))
 
     def dot(self, other: Vector) -> ToldForm:
         """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
@@ -410,6 +415,8 @@ class Writer:
                 return _call("bar", self._shown(inner, below))
             case Made("drawn mean", (inner,)):
                 return _call("drawn_mean", self._shown(inner, below))
+            case Made("active", (new, old)):
+                return _call("if_active", draw_signs(self._shown(new, below)), draw_signs(self._shown(old, below)))
             case Made("product", (u, v)):
                 left = draw_signs(self._shown(u, below))
                 same = u is v or key_of(u) == key_of(v) is not None

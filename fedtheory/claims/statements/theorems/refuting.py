@@ -395,7 +395,10 @@ def _instance(
         )
     instance = replace(instance, values=instance.values[: _own_values(theorem, system, instance)])
     broken = BrokenClaim(claim, dict(rounds), instance, instance.left)
-    gap = replay_claim(theorem, broken)
+    try:
+        gap = replay_claim(theorem, broken)
+    except InvalidInput as reason:  # it was seen to fail, so that to leave the point out would be to support it
+        raise _Suspected(f"the claim is seen to fail at {_show(point)}, rounds {dict(rounds)}, and {reason}") from None
     if theorem.sentences[claim].sign == "==":
         gap = abs(gap)
     if gap < instance.left or gap <= 0:

@@ -26,6 +26,7 @@ from fedtheory.proofs.every_n.vectors import Form, Vector
 from paper_checks.dualfl import rates
 from paper_checks.fedpd import rounds as fedpd_rounds
 from paper_checks.fedslr import theorems as fedslr
+from paper_checks.fedslr.variants import feddyn
 from tests.support.read_words import WordReader, is_same
 from tests.support.theorems import PROXIMAL_POINT
 
@@ -305,3 +306,10 @@ def test_every_outcome_of_a_draw_is_told_and_what_they_share_once() -> None:
     assert "with probability 1 - p: x^{t+1} = 2 x^t" in told and "with probability p: x^{t+1} = y" in told
     shared = replace(drawn, quantities={"d": "norm2(z)"})
     assert [line for line in told_of(shared) if "z^{t+1}" in line and "probability" in line] == []
+
+
+def test_rounds_of_active_clients_are_told() -> None:
+    """Those that take part have the new vector, and the others keep theirs."""
+    told = "\n".join(told_of(feddyn()))
+    assert "made_x_i = if_active([answers 0], [w_i 0]) - if_active([answers 0], [w_i 0])" in told
+    assert "drawn_mean([answers 0])" in told
