@@ -28,7 +28,7 @@ from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.facts import compare
 from paper_checks.formulas import formula
 from paper_checks.safari.optimisation import DERIVED, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.learning import HiddenPoint
 
 NON_TRIVIAL = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2)"
@@ -392,15 +392,37 @@ def draw_needed(ctx: Context, delta: Fraction = Fraction(1, 20)) -> Picture:
     )
 
 
-SELECTED = (Step("clients are selected", CLIENTS_SELECTED), Step("samples are selected", SAMPLES_SELECTED))
+CLIENTS_STEP, SAMPLES_STEP = "clients are selected", "samples are selected"
+SELECTED = (Step(CLIENTS_STEP, CLIENTS_SELECTED), Step(SAMPLES_STEP, SAMPLES_SELECTED))
+
+
+def any_way_of_learning(shown: str, *steps: str) -> Conclusion:
+    """Why numbers stand for any way of learning: the argument that no checker reads."""
+    return Conclusion(
+        "any way of learning",
+        f"{shown}, and learning reads nothing else, so that what it returns has one law under both targets: a = P[h(x_2) = 1], and b_k = P[h(x_1) = "
+        "1] where h(x_2) = k. T_f, the probability that h misses x_2 and R_P is above the level under f(x_2) = f, is what stands there, with F_j = 1 "
+        "where the risk is above it for an h with h(x_1) = j that misses x_2",
+        steps,
+    )
+
+
+OF_CLIENTS_SHOWN = "of P_i = delta_{x_1} for i <= m, the others delta_{x_2}, the first m take part, and show x_1 alone for every n"
+OF_SAMPLES_SHOWN = "where fewer than (1 - omega) M n of the M n samples are x_2 the process leaves copies of x_1 alone"
 OF_T1 = (
-    "What is learned from copies of x_1 has one law under both targets: a = P[h(x_2) = 1], and b_k = P[h(x_1) = 1] where h(x_2) = k. T_f is the "
-    "probability that h misses x_2 and R_P is above the level, under f(x_2) = f; F_j is 1 where it is above it for an h with h(x_1) = j that does.",
-    "Clients are selected: of P_i = delta_{x_1} for i <= m, the others delta_{x_2}, the first m take part, and show x_1 alone for every n.",
     "Samples are selected, as in the proof: s counts copies of x_2 among M n samples, p = P[s >= (1 - omega) M n], and p (1 - omega) M n is at "
-    "most E s = (1 - omega) M n/2. Where s is less the process leaves copies of x_1 alone.",
+    "most E s = (1 - omega) M n/2.",
     "The process selects whole clients in Section 3 and samples in the proof; the theorem stands in both readings. In the first one it takes "
     "clients with laws of their own. SAFARI-T1e, on what it needs, is read as the first, and would be false in the second.",
+)
+OF_T1_ARGUED = (
+    any_way_of_learning(f"{OF_CLIENTS_SHOWN}; {OF_SAMPLES_SHOWN}", CLIENTS_STEP, SAMPLES_STEP),
+)
+MINIMISERS = Conclusion(
+    "minimisers",
+    "once the server drew x_2 a rule that errs there has at least one error more among the n_S + n_T samples than the right rule, and a minimiser "
+    "none more: seen_wrong = 0. None of n_T draws is x_2 with probability H",
+    ("every n_T",),
 )
 OF_DRAWS = (
     "The pool has n_S + n_T samples, of whichever n_S. Of n_T draws of the server none is x_2 with probability H; seen_wrong and unseen_wrong are "
@@ -416,6 +438,7 @@ CLAIMS: list[Claim] = [
         kind="bound",
         picture=partial(draw_hidden, claimed="1/20"),
         assumptions=[NON_TRIVIAL],
+        conclusions=OF_T1_ARGUED,
         readings=OF_T1,
     ),
     claim_steps(
@@ -428,7 +451,8 @@ CLAIMS: list[Claim] = [
         kind="bound",
         picture=partial(draw_hidden, claimed="1/4"),
         assumptions=[DOMAIN],
-        readings=OF_T1[:3:2],
+        conclusions=[any_way_of_learning(OF_SAMPLES_SHOWN, SAMPLES_STEP)],
+        readings=OF_T1[:1],
     ),
     claim_steps(
         "SAFARI-T1a",
@@ -473,6 +497,7 @@ CLAIMS: list[Claim] = [
         kind="bound",
         picture=draw_by_samples,
         assumptions=[NON_TRIVIAL],
+        conclusions=OF_T1_ARGUED,
         readings=OF_T1,
     ),
     Claim(
@@ -491,13 +516,18 @@ CLAIMS: list[Claim] = [
         "after Theorem 1",
         "The same limit holds for full participation with Byzantine clients.",
         [Step("any number of Byzantine clients", CLIENTS_SELECTED)],
+        conclusions=[
+            any_way_of_learning(
+                "the first m clients have P_i = delta_{x_1}, the others delta_{x_2} and report (x_1, f(x_1)), so that reports are copies of x_1 under "
+                "both targets",
+                "any number of Byzantine clients",
+            )
+        ],
         kind="divergence",
         assumptions=[NON_TRIVIAL],
         readings=[
             "The paper gives no statement with numbers. Read as Theorem 1 with omega = m/M < 1 the share of honest clients, and P the law of all "
-            "clients' data, those of Byzantine clients among them: the first m clients have P_i = delta_{x_1}, the others delta_{x_2}, and report "
-            "(x_1, f(x_1)), so that reports are copies of x_1 under both targets.",
-            OF_T1[0],
+            "clients' data, those of Byzantine clients among them."
         ],
     ),
     claim_steps(
@@ -507,6 +537,7 @@ CLAIMS: list[Claim] = [
         "Clients i <= m with P_i = delta_{x_1}, the others delta_{x_2}: where the first m take part a deterministic learner has R_P >= 1 - "
         "omega for some target, and a randomised one (1 - omega)/2 or more in the mean.",
         [Step("risk of the worse target", WORSE_RISK)],
+        conclusions=[any_way_of_learning(OF_CLIENTS_SHOWN, "risk of the worse target")],
         kind="divergence",
         readings=[
             "h_1 and h_2 are the labels that a deterministic learner gives to x_1 and x_2; E_0 and E_1 are mean risks under f(x_2) = 0 and 1."
@@ -518,6 +549,7 @@ CLAIMS: list[Claim] = [
         "Section 3.2",
         "The server's sample makes the instance of Theorem 1 learnable: P[R_P = 4 epsilon] <= (1 - 4 epsilon)^{n_T}.",
         [Step("every n_T", WITH_SERVER)],
+        conclusions=[MINIMISERS],
         kind="bound",
         picture=draw_pooled,
         assumptions=[DOMAIN],
@@ -541,6 +573,7 @@ CLAIMS: list[Claim] = [
         "Theorem 2, fixed n_T",
         "D = delta_{x_1}, P(x_2) = p: the worst pooled minimiser errs by p with probability (1-p)^{n_T}, whatever n_S is.",
         [Step("probability of an error", WORST_POOLED)],
+        conclusions=[replace(MINIMISERS, from_steps=("probability of an error",))],
         kind="identity",
         readings=[OF_DRAWS, "The worst minimiser errs on x_2 where no sample shows it."],
     ),
