@@ -18,7 +18,7 @@ from fedtheory.core.problem import objective
 from fedtheory.core.randomness import Key
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.rates import fit_exponent
-from paper_checks.dualfl import complexity, rates, rounds
+from paper_checks.dualfl import algorithm_two, complexity, exact_rates, rounds
 from paper_checks.dualfl.acceleration import smooth
 from paper_checks.dualfl.certified_runs import outside, squared_errors
 from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
@@ -118,10 +118,10 @@ def unstable_runs(context: Context, *, factor: float = 1.45) -> Iterator[Finding
 
 #: E is E(theta^(n)) - E*, S the square of a subgradient of E at theta^(n)
 LAST_ITERATE = replace(
-    rates.PLAIN_EXPLICIT,
+    exact_rates.PLAIN_EXPLICIT,
     name="values of the last iterate",
-    quantities=rates.some("theta2", "V", "E") | {"S": "norm2(bar(grad(g, x)) + nu*x)"},
-    rests={"models": rates.PLAIN_EXPLICIT},
+    quantities=algorithm_two.some("theta2", "V", "E") | {"S": "norm2(bar(grad(g, x)) + nu*x)"},
+    rests={"models": exact_rates.PLAIN_EXPLICIT},
     claim="E[m] <= 2/(nu*(m + 1))*sqrt(V[0])*sqrt(S[m])",
     proof="""
       near:   0 <= theta2[n]                                    by derivation
@@ -144,7 +144,7 @@ AVERAGES = Theorem(
     assumed=rounds.FENCHEL,
     sequences={"t": "1", "T": "0"},
     given={**FIVE, "empty": "T[0] == 0", "weights": "T[n+1] == T[n] + t[n]"},
-    quantities=rates.some("gap", "A")
+    quantities=algorithm_two.some("gap", "A")
     | {
         "F": "mean(g(a)) + nu/2*mean(norm2(a)) - mean(g(x_star))",
         "V": "mean(g(average)) + nu/2*norm2(average) - mean(g(x_star))",
@@ -152,8 +152,8 @@ AVERAGES = Theorem(
         "G": "mean(norm2(grad(g, average) - bar(grad(g, average))))",
     },
     claim="V[m] <= 2/(nu*(m + 1)**2)*G[m]",
-    proof=rates.SOLVED
-    + rates.GROWS
+    proof=algorithm_two.SOLVED
+    + algorithm_two.GROWS
     + """
   low:    0 <= gap[n+1]                         by derivation
   is:     A[n+1] == (t[n+1] - 1)*gap[n+1]       by identity

@@ -24,6 +24,7 @@ from paper_checks.dualfl import (
     convergence,
     duality,
     equivalences,
+    exact_rates,
     horizons,
     inexact,
     lemmas,
@@ -153,7 +154,9 @@ ROUND = DualFL.round
 
 
 @pytest.mark.parametrize("wrong", [forgets_the_dual, forgets_the_average])
-@pytest.mark.parametrize("theorem", [rates.PREDUAL, rates.ASCENT, rates.STEP], ids=lambda theorem: theorem.name)
+@pytest.mark.parametrize(
+    "theorem", [equivalences.PREDUAL, equivalences.ASCENT, exact_rates.STEP], ids=lambda theorem: theorem.name
+)
 def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatch) -> None:
     """With a mistake in `DualFL.round` none of them is proved; what was played with another round in this process is forgotten, before and after."""
     forget()
