@@ -6,13 +6,13 @@ the constant of (14) may be taken of the order eps^(-1/2), and log(1/eps) of (15
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from fedtheory.claims import Theorem
-from paper_checks.dualfl import algorithm_two, penalised, rates, rounds
+from paper_checks.dualfl import algorithm_two, penalised, rates
 from paper_checks.dualfl.algorithm_two import LINEAR_TERM, SERIES, fill
 from paper_checks.dualfl.bounds import rounds_of_15
-from paper_checks.dualfl.inertia import FIVE_SMOOTH
 from paper_checks.formulas import formula_as_written
 
 #: q = 1 - r/2
@@ -22,16 +22,12 @@ LATE_WORDS = algorithm_two.SMOOTH_WORDS | {
     "EACH": "(2*sqrt(2*nu)*sqrt(1/N)/r)",
     "TOTAL": "(sqrt(V[0]) + 2*sqrt(2*nu)*sqrt(1/N)/(r*(1 - b)))",
 }
-LATE = Theorem(
+LATE = replace(
+    penalised.T43,
     name="Theorem 3.3 with rho = 1/kappa, after the first rounds",
-    states=rounds.PENALISED_SMOOTH,
     where={"nu": "alpha", "q": "1 - r/2", **rates.GAMMA},
-    region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N",
-    auxiliary="0 < s",
     rounds={"n": 0, "k": 0},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
-    given={**FIVE_SMOOTH, "gaps": f"Gamma[n] <= {rates.NINE}"},
+    rests={},
     quantities=algorithm_two.some("gap", "A", "U", "Uh", "d2", "err", "Gamma", "theta2", "V"),
     claim="(1 - q**n)*sqrt(theta2[n+1]) <= 4*q**n*(r*sqrt(V[0]) + 2*sqrt(2*alpha)*sqrt(1/N)/(1 - b))/alpha",
     proof=algorithm_two.SMOOTH_ROUND
@@ -76,16 +72,13 @@ LATE = Theorem(
 )
 
 #: V is V* at theta^alpha, VY at y, a minimiser of E with ||y|| <= R, of which DY says how far its gradients are from those at theta^alpha
-T43_LATE = Theorem(
+T43_LATE = replace(
+    penalised.T43,
     name="Theorem 4.3, after the first rounds",
-    states=rounds.PENALISED_SMOOTH,
     where={"L": penalised.SMOOTH["where"]["L"], **rates.GAMMA}
     | {"q": "1 - r/2", "eps": "2*R*alpha", "K": "4*(sqrt(2*L)*(v + 2*L*R) + 4*L*sqrt(1/N)/(1 - b))"},
     region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N, 0 < R, 0 <= v",
-    auxiliary="0 < s",
     rounds={"n": 0},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
     given={**LATE.given, "ball": "W[n] <= R**2", "minimiser": "Y[n] <= R**2", "start": "VY[n] <= v**2"},
     quantities=algorithm_two.some("Gamma", "theta2", "V")
     | penalised.OF_GRADIENTS

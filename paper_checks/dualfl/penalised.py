@@ -13,7 +13,7 @@ from fedtheory.claims import PlayedStates, Theorem, norm2
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.dualfl import algorithm_two, rates, rounds
 from paper_checks.dualfl.bounds import gradient_order
-from paper_checks.dualfl.inertia import FIVE, FIVE_SMOOTH
+from paper_checks.dualfl.inertia import FIVE
 from paper_checks.formulas import formula
 
 # ---- theta^alpha: (11) and (13) ------------------------------------------------------------------------------------------------------
@@ -107,15 +107,12 @@ TRIANGLE = """
   last:   sqrt(A[n]) <= alpha*sqrt(W[n])                                by root near2
 """
 SUM = "(sqrt(V[0]) + 2*sqrt(2*nu)*sqrt(1/N)/(1 - b))"
-T43 = Theorem(
+T43 = replace(
+    rates.T33_END,
     name="Theorem 4.3, (14)",
     **SMOOTH,
     region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N",
-    auxiliary="0 < s",
-    rounds={"n": 0, "k": 0, "T": 0, "m": 1},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
-    given={**FIVE_SMOOTH, "gaps": f"Gamma[n] <= {rates.NINE}"},
+    added=(),
     quantities=algorithm_two.some("gap", "U", "err", "Gamma", "theta2", "V") | OF_GRADIENTS,
     rests={"dual": ERRORS},
     claim=f"sqrt(G[m]) <= L*{SUM}/(alpha*sqrt(1 - r))*{formula(gradient_order, n='m', r='r')} + alpha*sqrt(W[m])",
@@ -135,14 +132,11 @@ T43 = Theorem(
 #: gamma = 2 h, for g is a function here
 HALF = {"g": "h"}
 #: E is E(theta^(n)) - E(theta^alpha), F is E(theta^alpha) - E(y), Y is ||y||^2
-T41 = Theorem(
+T41 = replace(
+    rates.T32,
     name="Theorem 4.1",
     **PENALISED,
     region="0 < alpha, 0 < h, 1 <= N, 0 <= B",
-    auxiliary="0 < s",
-    rounds={"n": 0, "k": 0, "T": 0, "m": 1},
-    assumed=rounds.FENCHEL,
-    sequences={"t": "1"},
     given={**FIVE, "gaps": f"Gamma[n] <= {algorithm_two.fill(rates.EIGHT, **HALF)}", "slopes": "G[n] <= B**2"},
     added=("slopes",),
     quantities=algorithm_two.some("gap", "U", "err", "Gamma", "theta2", "V")
