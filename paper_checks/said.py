@@ -39,7 +39,6 @@ from paper_checks.afedpd.moment_pictures import FAMILY
 from paper_checks.afedpd.theorem_one import ONE_OF_TWO
 from paper_checks.dualfl.common import CONVEX
 from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
-from paper_checks.dualfl.horizons import BELOW, BEYOND
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
 from paper_checks.fedpd.divergence import STANDS_STILL
@@ -363,8 +362,6 @@ def stored_runs() -> Iterator[StoredRun]:
     equal = quadratics([1, 1, 1], [0, 0, 0])
     yield StoredRun("AFEDPD-D11", at_optimum, equal, column([2]), clients=all_draws(3, 2))
     for claim, statement in (
-        ("DUALFL-N4", BEYOND),
-        ("DUALFL-N4", BELOW),
         ("FEDPD-D14", STANDS_STILL),
         *(("FEDPD-D12", stated) for stated in D12.values()),
     ):

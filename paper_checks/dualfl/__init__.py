@@ -1,8 +1,9 @@
 """DualFL (Park, Xu): its theory, the comparisons it draws, and its experiments.
 
-Theory: theory (one exact step, by `lemmas`), sequence (the inertia), convergence (Sections 3 and 6), equivalences (dual FISTA, accelerated
-ascent), duality, regularised (Section 4), horizons (explicit bounds), local_work. Comparisons: local_gap, heterogeneity, character, optimality
-(with Table 1 as `acceleration` measures it). Real data: primal_baselines, experiments and sparse, at the sizes of `runs`.
+Theorems: rounds (what a round is), inertia (5), rates (Section 3), algorithm_two (Section 6.2), exact_rates, penalised and accuracy (Section 4),
+complexity. Claims on theory: theory (exact local solves), sequence (5), convergence (Sections 3 and 6), equivalences (dual FISTA, accelerated
+ascent), duality, regularised (Section 4), horizons (explicit bounds), local_work, misprints. Comparisons: local_gap, heterogeneity, character,
+optimality (with Table 1 as `acceleration` measures it). Real data: primal_baselines, experiments and sparse, at the sizes of `runs`.
 """
 
 from __future__ import annotations

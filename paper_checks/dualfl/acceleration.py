@@ -108,6 +108,7 @@ def communications(method: Any, problem: Any, metric: Any, level: float, rounds:
     return first_below(method, problem, metric, (level,), rounds, coins)[0][1]
 
 
+@cache
 def on_chain(name: str, kappa: int, change: Callable[[Any], Any] | None = None) -> tuple[float, float]:
     """Rounds and communications of a method on the strongly convex chain."""
     problem = nesterov_chain(LINKS, L=1.0, mu=1 / kappa)
@@ -120,7 +121,6 @@ def on_chain(name: str, kappa: int, change: Callable[[Any], Any] | None = None) 
     return first_below(changed, problem, metric, (level,), rounds, name in COINS)[0]
 
 
-@cache
 def smooth(name: str, kappa: int, change: Callable[[Any], Any] | None = None) -> float:
     """Communications of a method on the strongly convex chain."""
     return on_chain(name, kappa, change)[1]

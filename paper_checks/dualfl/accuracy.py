@@ -6,39 +6,36 @@ the constant of (14) may be taken of the order eps^(-1/2), and log(1/eps) of (15
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from fedtheory.claims import Theorem
-from paper_checks.dualfl import penalised, rates, rounds
+from paper_checks.dualfl import algorithm_two, penalised, rates
+from paper_checks.dualfl.algorithm_two import LINEAR_TERM, SERIES, fill
 from paper_checks.dualfl.bounds import rounds_of_15
-from paper_checks.dualfl.inertia import FIVE_SMOOTH
-from paper_checks.dualfl.rates import fill
 from paper_checks.formulas import formula_as_written
 
 #: q = 1 - r/2
-LATE_WORDS = rates.SMOOTH_WORDS | {
+LATE_WORDS = algorithm_two.SMOOTH_WORDS | {
     "BEND": "(1 + r/2*q**n)",
     "TURN": "(2 - q**n)**2",
     "EACH": "(2*sqrt(2*nu)*sqrt(1/N)/r)",
     "TOTAL": "(sqrt(V[0]) + 2*sqrt(2*nu)*sqrt(1/N)/(r*(1 - b)))",
 }
-LATE = Theorem(
+LATE = replace(
+    penalised.T43,
     name="Theorem 3.3 with rho = 1/kappa, after the first rounds",
-    states=rounds.PENALISED_SMOOTH,
     where={"nu": "alpha", "q": "1 - r/2", **rates.GAMMA},
-    region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N",
-    auxiliary="0 < s",
     rounds={"n": 0, "k": 0},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
-    given={**FIVE_SMOOTH, "gaps": f"Gamma[n] <= {rates.NINE}"},
-    quantities=rates.some("gap", "A", "U", "Uh", "d2", "err", "Gamma", "theta2", "V"),
+    rests={},
+    quantities=algorithm_two.some("gap", "A", "U", "Uh", "d2", "err", "Gamma", "theta2", "V"),
     claim="(1 - q**n)*sqrt(theta2[n+1]) <= 4*q**n*(r*sqrt(V[0]) + 2*sqrt(2*alpha)*sqrt(1/N)/(1 - b))/alpha",
-    proof=rates.SMOOTH_STEPS.partition("  falls2:")[0]
+    proof=algorithm_two.SMOOTH_ROUND
+    + rates.BY_GAPS
+    + SERIES
     + fill(
-        """
-  start2: START**2 <= (sqrt(w)*sqrt(U[0]))**2   by combine (2*nu*w*t[0])*none, (r**2*U[0])*first
-  start:  START <= sqrt(w)*sqrt(U[0])           by root start2
+        LINEAR_TERM
+        + """
   roots2: (2*t[n])**2 <= sqrt((1 - r**2*t[n]**2)**2 + 4*t[n]**2)**2      by combine
   roots:  2*t[n] <= sqrt((1 - r**2*t[n]**2)**2 + 4*t[n]**2)              by root roots2
   climb:  1/r - t[n+1] <= q*(1/r - t[n])
@@ -49,9 +46,6 @@ LATE = Theorem(
              by combine (2*nu*w*gap[n+1])*five, (2*nu*w*t[n+1])*is, (2*nu*w*t[n]**2*gap[n+1] + U[n+1])*loses
   keep:   LATER <= q*BEND*t[n]*NEW                               by root keep2
   bend:   BEND*TURN <= (2 - q**(n + 1))**2                       by combine
-  accG:   err[n] <= Gamma[n]                                     by derivation
-  term2:  sqrt(err[n])**2 <= (sqrt(1/N)*(1 - r)**(n/2)*b**n)**2  by combine 1*accG, 1*gaps
-  term:   sqrt(err[n]) <= sqrt(1/N)*(1 - r)**(n/2)*b**n          by root term2
   half2:  sqrt(1 - r)**2 <= q**2                                 by combine
   half:   sqrt(1 - r) <= q                                       by root half2
   slow:   (1 - r)**(n/2) <= q**n                                 by induction n: base combine; step combine sqrt(1 - r)*ih, (q**n)*half
@@ -62,11 +56,6 @@ LATE = Theorem(
                              step combine t[n+1]*psi(n=n+1), 1*keep, (q*BEND)*ih, (2*t[n+1]*sqrt(w)*sqrt(2*nu))*term(n=n+1),
                                           (2*sqrt(w)*sqrt(2*nu)*sqrt(1/N)*b**(n + 1))*under(n=n+1),
                                           (q**(n + 1)*sqrt(w)*(sqrt(U[0]) + EACH*sum(b**k, k, 0, n)))*bend
-  series: sum(b**k, k, 0, n) <= (1 - b**(n + 1))/(1 - b)         by induction n: base combine; step combine ih
-  begin:  U[0] <= V[0]                                           by derivation
-  vs:     0 <= V[n]                                              by derivation
-  root2:  sqrt(U[0])**2 <= sqrt(V[0])**2                         by combine 1*begin
-  root:   sqrt(U[0]) <= sqrt(V[0])                               by root root2
   whole:  t[n]*NEW <= 4*q**n*sqrt(w)*TOTAL
              by combine 1*all, (q**n*TURN*sqrt(w)*EACH)*series, (q**n*TURN*sqrt(w))*root
   grown:  1 - q**n <= r*t[n]                                     by combine r*least
@@ -77,22 +66,21 @@ LATE = Theorem(
   done:   claim                                                  by combine (1 - q**n)*dist, (NEW/(nu*sqrt(w)))*grown, (r/(nu*sqrt(w)))*whole
 """.replace("TOTAL", LATE_WORDS["TOTAL"]),
         **LATE_WORDS,
+        SHARE="sqrt(1/N)",
+        GIVEN="1*acc, 1*gaps",
     ),
 )
 
 #: V is V* at theta^alpha, VY at y, a minimiser of E with ||y|| <= R, of which DY says how far its gradients are from those at theta^alpha
-T43_LATE = Theorem(
+T43_LATE = replace(
+    penalised.T43,
     name="Theorem 4.3, after the first rounds",
-    states=rounds.PENALISED_SMOOTH,
     where={"L": penalised.SMOOTH["where"]["L"], **rates.GAMMA}
     | {"q": "1 - r/2", "eps": "2*R*alpha", "K": "4*(sqrt(2*L)*(v + 2*L*R) + 4*L*sqrt(1/N)/(1 - b))"},
     region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N, 0 < R, 0 <= v",
-    auxiliary="0 < s",
     rounds={"n": 0},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
     given={**LATE.given, "ball": "W[n] <= R**2", "minimiser": "Y[n] <= R**2", "start": "VY[n] <= v**2"},
-    quantities=rates.some("Gamma", "theta2", "V")
+    quantities=algorithm_two.some("Gamma", "theta2", "V")
     | penalised.OF_GRADIENTS
     | {
         "Y": "norm2(y - origin)",

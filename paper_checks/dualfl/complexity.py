@@ -10,7 +10,7 @@ from types import SimpleNamespace as State
 
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
-from paper_checks.dualfl import rates
+from paper_checks.dualfl import algorithm_two, rates
 from paper_checks.dualfl.bounds import inverse_of_9, least_gradient_squared, steps_of_8, steps_of_8_by_accuracy
 from paper_checks.dualfl.lemmas import local_gaps
 from paper_checks.formulas import formula
@@ -22,12 +22,12 @@ SUFFICE = replace(
     name="Theorem 3.3, rounds that suffice",
     region=f"{rates.T33_END.region}, 0 <= v",
     rounds={"n": 0, "m": 1},
-    quantities=rates.some("Gamma", "theta2", "V", "E"),
+    quantities=algorithm_two.some("Gamma", "theta2", "V", "E"),
     sequences={**rates.T33_END.sequences, "eps": "0"},
     rests={"rate": rates.T33_END},
     given={**rates.T33_END.given, "start": "V[0] <= v**2", "enough": f"{ENOUGH}/nu**2 <= eps[m]*exp(r*m)"},
     claim=("theta2[m] <= eps[m]", "E[m] <= L/2*eps[m]"),
-    proof=rates.fill(
+    proof=algorithm_two.fill(
         """
       tangent: 1 - r <= exp(-r)                 by exponential -r
       one:     (1 - r)*exp(r) <= 1              by combine exp(r)*tangent
@@ -94,10 +94,10 @@ LEAST_GRADIENT = Theorem(
     sequences={"a": "0", "b": "0"},
     given={"pull": "a[0] - b[0] == 1"},
     claim=(
-        rates.fill(f"{LEAST} <= (sum(ROW**2, i, 1, m) + ROW_N**2 + LAST**2)/16", **OF_CHAIN),
+        algorithm_two.fill(f"{LEAST} <= (sum(ROW**2, i, 1, m) + ROW_N**2 + LAST**2)/16", **OF_CHAIN),
         f"(m + 2)/({LEAST}) <= 161*(m + 1)**4",
     ),
-    proof=rates.fill(
+    proof=algorithm_two.fill(
         """
       abel:    sum(i*ROW, i, 1, k) == (k + 1)*X_K - k*X_K1 - X_0    by induction k: base combine; step combine 1*ih
       numbers: sum(i**2, i, 1, k) == k*(k + 1)*(2*k + 1)/6                          by induction k: base combine; step combine 1*ih

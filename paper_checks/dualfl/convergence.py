@@ -21,7 +21,7 @@ from fedtheory.claims.parts import proved
 from fedtheory.claims.protocol import Clause
 from fedtheory.proofs import FunctionClass, check, prove
 from fedtheory.proofs.facts import compare, confirm
-from paper_checks.dualfl import bounds, rates
+from paper_checks.dualfl import algorithm_two, bounds, exact_rates, rates
 from paper_checks.dualfl.certified_runs import AtTheLimit, below_inexact, draw_inexact_runs, nonsmooth_runs, smooth_runs
 from paper_checks.dualfl.common import CONVEX, SMOOTH, claim, derived
 from paper_checks.dualfl.theory import BY_CODE, OF_SMOOTH
@@ -82,7 +82,7 @@ CLAIMS: list[Claim] = [
         "Proposition 6.2",
         f"E_d(xi^n) - E_d* <= C {bounds.show(bounds.plain_order, 'n')} for Algorithm 2 with rho = 0 and errors delta_n = b_n/(n+1)^2, sum "
         "sqrt(b_n) < infinity.",
-        [Step("every round", rates.P62)],
+        [Step("every round", algorithm_two.P62)],
         assumptions=[CONVEX],
         readings=[
             BY_CODE,
@@ -97,7 +97,7 @@ CLAIMS: list[Claim] = [
         "Proposition 6.3",
         f"E_d(xi^n) - E_d* <= C {bounds.show(bounds.dual_order, 'n', 'r')} for Algorithm 2 with 0 < rho = r^2 <= nu/L and errors delta_n = a^n, "
         "0 <= a < 1 - r.",
-        [Step("every round", rates.P63), OF_SMOOTH],
+        [Step("every round", algorithm_two.P63), OF_SMOOTH],
         assumptions=[CONVEX, SMOOTH, "nu < L, rho < 1"],
         readings=[
             BY_CODE,
@@ -166,7 +166,7 @@ CLAIMS: list[Claim] = [
         "Theorems 3.2 and 3.3 with constants",
         f"||theta^(n) - theta*||^2 is at most {bounds.show_models(bounds.plain, 'n')} and {bounds.show_models(bounds.linear, 'n', 'r')} for exact "
         "local solves, n >= 1, and rho = 0 without smoothness or 0 < rho = r^2 <= nu/L; V = mean_j ||s_j*||^2.",
-        [Step("rho = 0", rates.PLAIN_EXPLICIT), Step("rho > 0", rates.LINEAR_EXPLICIT), OF_SMOOTH],
+        [Step("rho = 0", exact_rates.PLAIN_EXPLICIT), Step("rho > 0", exact_rates.LINEAR_EXPLICIT), OF_SMOOTH],
         assumptions=[
             CONVEX,
             "s_j* subgradients of f_j at theta* whose sum is zero; f_j L-smooth with nu < L for rho > 0",

@@ -27,7 +27,7 @@ from fedtheory.local.solvers import Exact
 from fedtheory.local.stopping import ResidualBound
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_consensus
-from paper_checks.dualfl import inexact, rates
+from paper_checks.dualfl import inexact, rounds
 from paper_checks.dualfl.certified_runs import below_inexact, hinge_machines
 from paper_checks.dualfl.common import CONVEX, claim, derived
 from paper_checks.steps import Step, equality
@@ -95,6 +95,40 @@ def local_instances(context: Context, *, gap: Callable[..., Any] = local_gap, st
 
 
 # ---- the dual problem: (20), (21) -------------------------------------------------------------------------------------
+
+#: any theta and xi; E and D are E(theta) and E_d(xi)/N, Emin and Dmin those at theta* and xi*, FY the mean of the gaps of Fenchel and Young at theta*
+OF_PAIR: dict[str, Any] = {
+    "region": "0 < nu",
+    "rounds": {"n": 0},
+    "states": rounds.PAIR,
+    "assumed": {"Fenchel": "g_j^*(xi_j) is at least <xi_j, theta*> - g_j(theta*)"},
+    "added": ("s_star",),
+}
+DUALITY = Theorem(
+    **OF_PAIR,
+    name="(20)",
+    quantities={"E": "energy", "D": "dual_energy", "Emin": "least", "Dmin": "dual_least"},
+    claim=("Emin[n] + Dmin[n] == 0", "Emin[n] <= E[n]", "Dmin[n] <= D[n]"),
+    proof="""
+      equal:  claim 1 by identity
+      primal: claim 2 by derivation
+      dual:   claim 3 by derivation
+    """,
+)
+RELATION = Theorem(
+    **OF_PAIR,
+    name="(21)",
+    quantities={"D": "dual_energy", "Dmin": "dual_least", "R2": "norm2(x_star + bar(xi)/nu)", "FY": "young"},
+    given={"minimal": "D[n] <= Dmin[n]"},
+    claim=("R2[n] <= 0", "FY[n] <= 0"),
+    proof="""
+      young: 0 <= FY[n]                                 by derivation
+      apart: 0 <= R2[n]                                 by derivation
+      split: FY[n] + nu/2*R2[n] == D[n] - Dmin[n]       by identity
+      model: claim 1                                    by combine (2/nu)*minimal, (2/nu)*young, (2/nu)*split
+      slope: claim 2                                    by combine 1*minimal, (nu/2)*apart, 1*split
+    """,
+)
 
 
 @lru_cache(maxsize=4)
@@ -280,7 +314,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-D20",
         "(20)",
         "N min E = -min E_d for E_d(xi) = sum_j g_j^*(xi_j) + ||sum_j xi_j||^2/(2 N nu).",
-        [Step("(20)", rates.DUALITY)],
+        [Step("(20)", DUALITY)],
         assumptions=[CONVEX, "f_j finite everywhere", SUM_RULE],
         readings=[
             "E and D are E(theta) and E_d(xi)/N at any points, Emin and Dmin those at theta* and xi_j* = s_j* - nu theta*."
@@ -293,7 +327,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-D21",
         "(21)",
         "theta* = -sum_j xi_j*/(N nu), and xi_j* is a subgradient of g_j at theta*.",
-        [Step("(21)", rates.RELATION)],
+        [Step("(21)", RELATION)],
         assumptions=[CONVEX, "'grad g_j' is read as a subgradient where g_j is not smooth", SUM_RULE],
         readings=[
             "R2 = ||theta* + mean xi*/nu||^2, and FY is the mean of g_j^*(xi_j*) + g_j(theta*) - <xi_j*, theta*>, none of which is negative: where "

@@ -15,19 +15,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualAscent, DualFista, DualFL, FedDR, FedDyn, FedPD, FedSplit
-from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Part, bar, lemma, norm2
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Part, Theorem, bar, lemma, norm2
 from fedtheory.claims.parts import equal
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.problem import Problem, constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import Inexact
 from fedtheory.local.solvers import Exact, LocalSolver
-from paper_checks.dualfl import rates
+from paper_checks.dualfl import rounds
 from paper_checks.dualfl.common import claim, derived, mistaken
 from paper_checks.dualfl.inertia import printed_t
 from paper_checks.dualfl.lemmas import round_objective
 from paper_checks.steps import Conclusion, Step, equality
 from problems.quadratics import random_quadratics
+
+# ---- Lemma 6.6, (26) and (27), for every round -------------------------------------------------------------------------------
+
+#: any rho = q/(1 + q)
+OF_INERTIA: dict[str, Any] = {
+    "region": "0 < nu, 0 <= q",
+    "rounds": {"n": 0},
+    "states": rounds.ANY_INERTIA,
+    "assumed": rounds.FENCHEL,
+    "sequences": {"t": "1"},
+}
+PREDUAL = Theorem(
+    **OF_INERTIA,
+    name="DualFL is Algorithm 2",
+    quantities={
+        "err": "error",
+        "Gamma": "Gamma",
+        "R25": "mean(norm2(xi - xi_25a))",
+        "R24": "mean(norm2(eta_25b - eta_24))",
+    },
+    claim=("R25[n+1] == 0", "R24[n+1] == 0", "err[n] <= Gamma[n]"),
+    proof="""
+      local:   claim 1 by identity
+      inertia: claim 2 by identity
+      gaps:    claim 3 by derivation
+    """,
+)
+#: y_j = nu zeta_j and s_j = nu z_j, of which the method has zeta_j and z_j
+ASCENT = Theorem(
+    **OF_INERTIA,
+    name="(26)",
+    quantities={"Z": "norm2(bar(zeta))", "S26": "mean(norm2(z - z_26))", "Y26": "mean(norm2(zeta - zeta_26))"},
+    claim=("Z[n] == 0", "S26[n+1] == 0", "Y26[n+1] == 0"),
+    proof="""
+      sum:     claim 1 by identity
+      step:    claim 2 by identity
+      inertia: claim 3 by identity
+    """,
+)
+VARIATES = Theorem(
+    **OF_INERTIA,
+    name="(27)",
+    quantities={"R27": "mean(norm2(zeta - zeta_27))"},
+    claim="R27[n+1] == 0",
+    proof="done: claim by identity",
+)
 
 
 class KeepsVariates(DualFL):
@@ -209,7 +255,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-L6.6",
         "Lemma 6.6",
         "xi and eta of (25a), (25b) are those of Algorithm 2 where every local gap Gamma is at most delta_n/N.",
-        [Step("every round", rates.PREDUAL)],
+        [Step("every round", PREDUAL)],
         conclusions=[
             Conclusion(
                 "display in the proof",
@@ -232,7 +278,7 @@ CLAIMS: list[Claim] = [
         "(26)",
         "sum_i zeta_i^(n) = 0 in every round; DualFL is accelerated gradient with step nu on the consensus dual, whose "
         "points sum to zero.",
-        [Step("every round", rates.ASCENT)],
+        [Step("every round", ASCENT)],
         assumptions=["all clients take part"],
         readings=[
             "With y_j = nu zeta_j and s_j = nu z_j, S26 = 0 is the step s_j+ = y_j - nu (theta_j - mean theta), theta_j the gradient of f_j^* at "
@@ -246,7 +292,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-E27",
         "(27)",
         "nu zeta_j^(n) = eta_j^(n) - mean_i eta_i^(n).",
-        [Step("every round", rates.VARIATES)],
+        [Step("every round", VARIATES)],
         assumptions=["all clients take part"],
         readings=[
             "eta is that of (24); R27 compares zeta with its part of mean zero, from the first round on (at the start both are zero)."

@@ -34,7 +34,7 @@ from fedtheory.core.problem import objective
 from fedtheory.measures.metrics import squared_distance, value
 from fedtheory.measures.primal_dual import gap_of_dual_points, gap_of_dualfl
 from fedtheory.running.runner import run
-from paper_checks.dualfl import bounds, rates, theory
+from paper_checks.dualfl import bounds, exact_rates, rates, theory
 from paper_checks.dualfl.certified_runs import bound_n2, heterogeneity_at, squared_errors
 from paper_checks.dualfl.common import CONVEX, EXACT, SMOOTH, claim, mistaken
 from paper_checks.dualfl.theory import OF_SMOOTH
@@ -182,7 +182,7 @@ CLAIMS = [
         "DUALFL-C3",
         "after Theorem 3.3",
         "DualFL is linearly convergent with the rate 1 - sqrt(rho) even if its hyper-parameters are not chosen optimally.",
-        [Step("every choice in the range", rates.LINEAR_EXPLICIT), OF_SMOOTH],
+        [Step("every choice in the range", exact_rates.LINEAR_EXPLICIT), OF_SMOOTH],
         assumptions=[CONVEX, "f_j L-smooth with nu < L", "0 < rho <= nu/L", EXACT],
         readings=[
             theory.BY_CODE,
@@ -198,7 +198,7 @@ CLAIMS = [
         "Section 5",
         "-nu zeta_j serves as a gradient shift that cancels client drift: nu zeta_j^(n) tends to grad f_j(theta*); mean_j ||nu zeta_j^(n) - grad "
         f"f_j(theta*)||^2 is at most {VARIATES}, n >= 2, with V = mean_j ||grad f_j(theta*)||^2 and r^2 = rho.",
-        [Step("every round", rates.VARIATES_EXACT), OF_SMOOTH],
+        [Step("every round", exact_rates.VARIATES_EXACT), OF_SMOOTH],
         assumptions=[CONVEX, SMOOTH, "nu < L", "0 < rho <= nu/L", EXACT],
         readings=[theory.BY_CODE, "n is m + 1. The sentence gives no rate; this one is ours."],
         kind="rate",

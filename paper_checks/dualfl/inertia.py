@@ -1,6 +1,6 @@
 """Equation (5) as printed, and theorems on its numbers: where t_n lies, that it rises, and where t_n and beta_n go; rho = r^2.
 
-Theorems on rounds (`rates`) take t_n from their ranges, which are those of `RANGE_PLAIN` and `RANGE`.
+Theorems on rounds take t_n from their ranges, which are those of `RANGE_PLAIN` and `RANGE`.
 """
 
 from __future__ import annotations

@@ -7,11 +7,10 @@ usual meaning (the displayed definition of Section 2 repeats strong convexity).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Lemma, bar, dot, lemma, norm2
+from fedtheory.claims import bar, dot, lemma, norm2
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 
 
@@ -36,48 +35,6 @@ def dual(w: World, p: Parameters, modulus: Any) -> SimpleNamespace:
 def round_objective(p: Any, eta: Any, xi: Any, value: Any) -> Any:
     """E_d^n(xi)/N of (23), up to what does not depend on xi, where the mean of g_j^*(xi_j) is ``value``."""
     return dot(bar(eta), xi - eta) / p.nu + norm2(xi - eta) / (2 * p.nu) + value
-
-
-def one_round(w: World, p: Parameters, rho: Any, exact: bool) -> SimpleNamespace:
-    """A round of Algorithm 2 with t = t_n: xi = xi^n, u = u^n, eta by the inertia, the exact step xi^, the minimiser of E_d^n, and any point xi+.
-
-    ``error`` is E_d^n(xi+) - E_d^n(xi^), at most delta_n by (23); with an exact step xi+ is xi^.
-    """
-    d = dual(w, p, rho / (p.nu * (1 - rho)))
-    x, u, s = (w.vector(name, True) for name in ("xi", "u", "theta_j^"))
-    eta = x + (u - x) * ((1 - p.t * rho) / (p.t * (1 - rho)))
-    best = eta - bar(eta) - s * p.nu
-    new = best if exact else w.vector("xi+", True)
-    (_, old), (_, at_best), (_, least) = d.at(x, "theta"), d.at(best, "theta^", s), d.at(x * 0, "theta*", x * 0)
-    at_new = at_best if exact else d.at(new, "theta+")[1]
-
-    error = round_objective(p, eta, new, at_new) - round_objective(p, eta, best, at_best)
-    gap, gap_new = (d.energy(xi, value) - d.energy(x * 0, least) for xi, value in ((x, old), (new, at_new)))
-    return SimpleNamespace(x=x, u=u, exact=best, new=new, error=error, gap=gap, gap_new=gap_new)
-
-
-def accelerated_step(smooth: bool, exact: bool) -> Callable[[Any, Any, Any], Any]:
-    """One round with t = t_n, where u^n is xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1}) and u^ = xi^n + t (xi^ - xi^n) belongs to the exact step:
-
-    2 nu (1 - rho) t^2 (E_d(xi+) - E_d* - error) + ||u^ - xi*||^2
-        <= 2 nu (1 - rho) t (t - 1) (E_d(xi^n) - E_d*) + c (1 - rho t) ||u^n - xi*||^2.
-
-    rho = 0 where g_j is not smooth; with rho <= nu/L, g_j^* is rho/(nu (1 - rho))-strongly convex.
-    """
-
-    def build(w: World, p: Parameters, c: LemmaConstants) -> Any:
-        rho = p.r**2 if smooth else p.nu * 0
-        at = one_round(w, p, rho, exact)
-        weight = 2 * p.nu * (1 - rho)
-        left = (at.gap_new - at.error) * (weight * p.t**2) + norm2(at.exact * p.t - at.x * (p.t - 1))
-        return left - at.gap * (weight * p.t * (p.t - 1)) - norm2(at.u) * (c.c * (1 - rho * p.t))
-
-    return build
-
-
-PLAIN, WITH_ROOT = "0 < nu, 1 <= t", "0 < nu, 0 < r < 1, 1 <= t <= 1/r"
-STEP = Lemma("step, rho = 0", "Proposition 6.2", PLAIN, accelerated_step(False, True), {"c": 1})
-STEP_SMOOTH = Lemma("step, rho = r^2", "Proposition 6.3", WITH_ROOT, accelerated_step(True, True), {"c": 1})
 
 
 @lemma("primal error", "(29)", "0 < nu", c=1)

@@ -11,9 +11,9 @@ from typing import Any
 
 from fedtheory.claims import PlayedStates, Theorem, norm2
 from fedtheory.claims.statements.worlds import Parameters, World
-from paper_checks.dualfl import rates, rounds
+from paper_checks.dualfl import algorithm_two, rates, rounds
 from paper_checks.dualfl.bounds import gradient_order
-from paper_checks.dualfl.inertia import FIVE, FIVE_SMOOTH
+from paper_checks.dualfl.inertia import FIVE
 from paper_checks.formulas import formula
 
 # ---- theta^alpha: (11) and (13) ------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ SMOOTH: dict[str, Any] = {
     "where": {"nu": "alpha", "L": "alpha*(1/r**2 - 1)", **rates.GAMMA},
 }
 ERRORS = replace(
-    rates.END_ERRORS,
+    algorithm_two.END_ERRORS,
     region="0 < alpha, 0 < r < 1",
     states=rounds.PENALISED_SMOOTH,
     where={"nu": "alpha"},
@@ -107,21 +107,18 @@ TRIANGLE = """
   last:   sqrt(A[n]) <= alpha*sqrt(W[n])                                by root near2
 """
 SUM = "(sqrt(V[0]) + 2*sqrt(2*nu)*sqrt(1/N)/(1 - b))"
-T43 = Theorem(
+T43 = replace(
+    rates.T33_END,
     name="Theorem 4.3, (14)",
     **SMOOTH,
     region="0 < alpha, 0 < r < 1, 0 < b < 1, 1 <= N",
-    auxiliary="0 < s",
-    rounds={"n": 0, "k": 0, "T": 0, "m": 1},
-    assumed=rounds.FENCHEL_SMOOTH,
-    sequences={"t": "1..1/r"},
-    given={**FIVE_SMOOTH, "gaps": f"Gamma[n] <= {rates.NINE}"},
-    quantities=rates.some("gap", "U", "err", "Gamma", "theta2", "V") | OF_GRADIENTS,
+    added=(),
+    quantities=algorithm_two.some("gap", "U", "err", "Gamma", "theta2", "V") | OF_GRADIENTS,
     rests={"dual": ERRORS},
     claim=f"sqrt(G[m]) <= L*{SUM}/(alpha*sqrt(1 - r))*{formula(gradient_order, n='m', r='r')} + alpha*sqrt(W[m])",
     proof=rates.LINEAR_SUMS
     + TRIANGLE
-    + rates.fill(
+    + algorithm_two.fill(
         """
   rate2:  sqrt(theta2[m])**2 <= (ROOT*(1 - r)**(m/2)/(alpha*sqrt(1 - r)))**2
              by combine 1*model(n=m-1), (2/nu)*dual(T=m-1), ((1 - r)**(m - 1)/nu**2)*whole2(n=m-1)
@@ -135,17 +132,14 @@ T43 = Theorem(
 #: gamma = 2 h, for g is a function here
 HALF = {"g": "h"}
 #: E is E(theta^(n)) - E(theta^alpha), F is E(theta^alpha) - E(y), Y is ||y||^2
-T41 = Theorem(
+T41 = replace(
+    rates.T32,
     name="Theorem 4.1",
     **PENALISED,
     region="0 < alpha, 0 < h, 1 <= N, 0 <= B",
-    auxiliary="0 < s",
-    rounds={"n": 0, "k": 0, "T": 0, "m": 1},
-    assumed=rounds.FENCHEL,
-    sequences={"t": "1"},
-    given={**FIVE, "gaps": f"Gamma[n] <= {rates.fill(rates.EIGHT, **HALF)}", "slopes": "G[n] <= B**2"},
+    given={**FIVE, "gaps": f"Gamma[n] <= {algorithm_two.fill(rates.EIGHT, **HALF)}", "slopes": "G[n] <= B**2"},
     added=("slopes",),
-    quantities=rates.some("gap", "U", "err", "Gamma", "theta2", "V")
+    quantities=algorithm_two.some("gap", "U", "err", "Gamma", "theta2", "V")
     | {
         "G": "norm2(bar(grad(g, x)) + alpha*origin)",
         "W": "norm2(origin)",
@@ -154,11 +148,13 @@ T41 = Theorem(
         "Y": "norm2(y - origin)",
     },
     rests={
-        "dual": replace(rates.PLAIN_ERRORS, region="0 < alpha", **PENALISED, name="Algorithm 2, penalised, rho = 0")
+        "dual": replace(
+            algorithm_two.PLAIN_ERRORS, region="0 < alpha", **PENALISED, name="Algorithm 2, penalised, rho = 0"
+        )
     },
     claim=("theta2[m] -> 0 as m", "E[m] -> 0 as m", "F[n] <= alpha/2*Y[n]"),
-    proof=rates.fill(rates.PLAIN_SUMS, **HALF)
-    + rates.fill(
+    proof=algorithm_two.fill(rates.PLAIN_SUMS, **HALF)
+    + algorithm_two.fill(
         """
   zero:   0 <= theta2[n]                                            by derivation
   home:   0 <= W[n]                                                 by derivation

@@ -67,10 +67,12 @@ def any_state(world: World, p: Parameters, rho: Any, c: State) -> State:
     return State(x=x, x_star=x * 0, x_i=x_i, z=z, zeta=(eta - bar(eta)) / p.nu, xi=xi, u=u, s_star=c.s, t=p.t_0)
 
 
-def play(world: World, p: Parameters, last: int, *, L: Any, rho: Any, exact: bool) -> list[State]:
+def play(
+    world: World, p: Parameters, last: int, *, L: Any, rho: Any, exact: bool, before: Callable[..., State] = any_state
+) -> list[State]:
     """Any state with t = t_0 and the one after it; ``A`` of a state is t - 1 times its gap, which is 0 for t = 1, where the gap may be infinite."""
     c = clients(world, p.nu, L, rho)
-    n = any_state(world, p, rho, c)
+    n = before(world, p, rho, c)
     scaled = world.value("(t - 1) times the mean conjugate at xi")
     n.A = (norm2(n.x) * (p.nu / 2) + c.least) * (p.t_0 - 1) + scaled
     c.conjugate(scaled, p.t_0 - 1, n.xi, n.x_star, c.s, c.least, "xi at star")
@@ -156,6 +158,63 @@ EXACT, ANY, ANY_SMOOTH, EXACT_RANGE, ANY_RANGE, ANY_END, ANY_INERTIA = (
     )
 )
 
+
+# ---- averages -----------------------------------------------------------------------------------------------------------------
+
+
+def averaged_state(world: World, p: Parameters, rho: Any, c: State) -> State:
+    """A state with averages a_j of the answers so far, with weights t_k whose sum is T: nu zeta is nu z + (u - nu z)/t, u = -nu T (a - mean a)."""
+    z, a, x_i = (world.vector(name, True) for name in ("z", "a", "x_i"))
+    z, x = z - bar(z), world.vector("x")
+    zeta = z - (z + (a - bar(a)) * p.T_0) / p.t_0
+    return State(
+        x=x, x_star=x * 0, x_i=x_i, z=z, zeta=zeta, xi=(z - x) * p.nu, s_star=c.s, t=p.t_0, T=p.T_0, a=a, average=bar(a)
+    )
+
+
+def play_averages(world: World, p: Parameters, last: int) -> list[State]:
+    """rho = 0; clients answer exactly, and models and answers are averaged."""
+    n, *more = play(world, p, last, L=None, rho=p.nu * 0, exact=True, before=averaged_state)
+    for o in more:
+        o.T = p.T_0 + p.t_0
+        o.a, o.average = ((old * p.T_0 + new * p.t_0) / o.T for old, new in ((n.a, o.x_i), (n.average, o.x)))
+    return [n, *more]
+
+
+def start_averages(world: World, p: Parameters, last: int) -> list[State]:
+    """The same start, where there is nothing to average: T = 0."""
+    (found,) = start(world, p, last)
+    found.T, found.a = 0, found.z
+    found.average = bar(found.a)
+    return [found]
+
+
+AVERAGES = PlayedStates(play_averages, start_averages)
+
+# ---- quadratics ---------------------------------------------------------------------------------------------------------------
+
+
+def of_mode(world: World, p: Parameters, s: Any) -> dict[str, Any]:
+    """A mode of the dual with the curvature h/nu: w_j = A_j v_j with v_j - mean v = (h/nu) w_j, where f_j is <s_j*, .> + <., A_j .>/2, theta* = 0."""
+    v = world.vector("v", True)
+    return {"s_star": s, "v": v, "w": (v - bar(v)) * (p.nu / p.h)}
+
+
+def play_mode(world: World, p: Parameters, last: int) -> list[State]:
+    """The inertia b in every round; clients answer anything."""
+    z, zeta, x_i, s, answers = (world.vector(name, True) for name in ("z", "zeta", "x_i", "s", "theta"))
+    mode = of_mode(world, p, s - bar(s))
+    n = State(x=world.vector("x"), x_i=x_i, z=z - bar(z), zeta=zeta - bar(zeta), answers=answers, **mode)
+    return [n, State(**method_round(world, p, n, p.b, answers), **mode)][: last + 1]
+
+
+def start_mode(world: World, p: Parameters, last: int) -> list[State]:
+    """The same start."""
+    (found,) = start(world, p, last)
+    return [State(zeta=found.zeta, z=found.z, **of_mode(world, p, found.s_star))]
+
+
+MODES = PlayedStates(play_mode, start_mode)
 
 # ---- penalised clients -----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The inertia of equation (5): t_0 = 1, t_{n+1}, beta_n. Its identities are what the proofs of rates rest on; T stands for t_{n+1}, t for t_n."""
+"""The inertia of equation (5): t_0 = 1, t_{n+1}, beta_n."""
 
 from __future__ import annotations
 
@@ -13,12 +13,6 @@ from paper_checks.dualfl import inertia
 from paper_checks.dualfl.common import claim
 from paper_checks.dualfl.inertia import printed_beta, printed_t
 from paper_checks.steps import Step
-
-EQUATION = "T*(T - 1) == t**2*(1 - rho*T) where T = (1 - rho*t**2 + sqrt((1 - rho*t**2)**2 + 4*t**2))/2"
-#: for rho = 0, (2 T - 1)^2 lies between (2 t)^2 and (2 t + 1)^2, so that (n+2)/2 <= t_n <= n + 1
-GROWTH = ("(2*T - 1)**2 == 1 + 4*t**2 where T = (1 + sqrt(1 + 4*t**2))/2", "(2*t + 1)**2 > 1 + 4*t**2")
-#: what arguments use of it
-WITHOUT_MODULUS = (EQUATION, *GROWTH)
 
 
 def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) -> Iterator[Finding]:

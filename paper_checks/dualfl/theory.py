@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from fedtheory.claims import Claim
-from paper_checks.dualfl import bounds, lemmas, rates
+from paper_checks.dualfl import bounds, exact_rates, lemmas
 from paper_checks.dualfl.certified_runs import draw_exact_runs
 from paper_checks.dualfl.common import CONVEX, EXACT, claim, derived
 from paper_checks.steps import Step
@@ -27,7 +27,7 @@ CLAIMS: list[Claim] = [
         "DUALFL-P6.2-STEP",
         "Proposition 6.2, one exact step of Algorithm 2",
         "2 nu t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= 2 nu t_{n-1}^2 (E_d(xi^n) - E_d*) + ||u^n - xi*||^2 for rho = 0 and n >= 1.",
-        [Step("one step", rates.STEP)],
+        [Step("one step", exact_rates.STEP)],
         assumptions=[CONVEX, "u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})"],
         readings=[
             BY_CODE,
@@ -39,7 +39,7 @@ CLAIMS: list[Claim] = [
         "Proposition 6.3, one exact step of Algorithm 2",
         "2 nu (1 - rho) t_n^2 (E_d(xi^{n+1}) - E_d*) + ||u^{n+1} - xi*||^2 <= (1 - rho t_n) (2 nu (1 - rho) t_{n-1}^2 "
         "(E_d(xi^n) - E_d*) + ||u^n - xi*||^2) for 0 < rho = r^2 <= nu/L and n >= 1.",
-        [Step("one step", rates.STEP_SMOOTH), OF_SMOOTH],
+        [Step("one step", exact_rates.STEP_SMOOTH), OF_SMOOTH],
         assumptions=[CONVEX, "f_j L-smooth with nu < L", "u^n = xi^n + (t_{n-1} - 1)(xi^n - xi^{n-1})"],
         readings=[
             BY_CODE,
@@ -73,7 +73,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3.2 with exact local solves",
         f"||theta^(n) - theta*||^2 <= {bounds.show_models(bounds.plain, 'n')} for rho = 0 and n >= 1, V = mean_j ||xi_j*||^2, xi_j* = s_j* - nu "
         "theta* with subgradients s_j* of f_j at theta* whose sum is 0.",
-        [Step("every round", rates.PLAIN_EXACT)],
+        [Step("every round", exact_rates.PLAIN_EXACT)],
         assumptions=[CONVEX, EXACT],
         readings=[
             BY_CODE,
@@ -88,7 +88,7 @@ CLAIMS: list[Claim] = [
         "Theorem 3.3 with exact local solves",
         "E(theta^(n)) - E* <= (L/2) ||theta^(n) - theta*||^2 and ||theta^(n) - theta*||^2 <= "
         f"{bounds.show_models(bounds.linear, 'n', 'r')} for 0 < rho = r^2 <= nu/L, n >= 1, V = mean_j ||xi_j*||^2.",
-        [Step("every round", rates.LINEAR_EXACT), OF_SMOOTH],
+        [Step("every round", exact_rates.LINEAR_EXACT), OF_SMOOTH],
         assumptions=[CONVEX, "f_j L-smooth with nu < L", EXACT],
         readings=[
             BY_CODE,

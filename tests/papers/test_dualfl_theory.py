@@ -24,6 +24,7 @@ from paper_checks.dualfl import (
     convergence,
     duality,
     equivalences,
+    exact_rates,
     horizons,
     inexact,
     lemmas,
@@ -88,11 +89,7 @@ LEMMAS = [
         equivalences.accuracy,
         duality.dual_solution,
     ),
-    *(
-        horizons.linear_step,
-        horizons.spread_of_average,
-        horizons.last_iterate,
-    ),
+    horizons.largest_curvature,
 ]
 
 
@@ -128,14 +125,18 @@ def test_the_chain_of_the_lower_bound_has_its_minimiser_and_its_constants() -> N
         assert np.abs(x[n:]).max() < 1e-12
 
 
-def test_beyond_the_edge_clients_with_one_minimiser_do_not_diverge() -> None:
-    """DUALFL-N4 asks for gradients at theta* with a part in the mode: without one the first model is theta*, and stays so."""
-    same = scalar_quadratics(np.array([Fraction(1), Fraction(11, 10)], dtype=object), [Fraction(1), Fraction(1)])
-    method = horizons.beside_the_edge(1)(Fraction(1, 2), Fraction(1, 2))
-    state = method.init(same, np.array([[Fraction(0)]], dtype=object))
-    for n in range(6):
-        state = method.round(same, state, None, Key(0, n))
-        assert state.x.item() == 1
+def test_beyond_the_edge_models_need_not_see_a_mode() -> None:
+    """DUALFL-N4: for f_j = (x - c_j)^2/2 the model is theta* in every round, and control variates grow, unless all c_j are the same."""
+    for centres, grows in ((1, -1), True), ((1, 1), False):
+        problem = scalar_quadratics(np.array([Fraction(1)] * 2, dtype=object), [Fraction(c) for c in centres])
+        method = DualFL(Fraction(2), lambda n: Fraction(1, 2))  # nu = 3/2 is the edge
+        state = method.init(problem, np.array([[Fraction(0)]], dtype=object))
+        part = [Fraction(1), Fraction(-1)]
+        for n in range(6):
+            state = method.round(problem, state, None, Key(0, n))
+            assert state.x.item() == Fraction(sum(centres), 2)
+            part.append(-(part[-1] + (part[-1] - part[-2]) / 2))  # h = 2, b = 1/2
+        assert abs(state.z_i).max() == (abs(part[6] - 1) / 2 if grows else 0)
 
 
 def forgets_the_dual(self, problem, state, clients, key):
@@ -153,7 +154,9 @@ ROUND = DualFL.round
 
 
 @pytest.mark.parametrize("wrong", [forgets_the_dual, forgets_the_average])
-@pytest.mark.parametrize("theorem", [rates.PREDUAL, rates.ASCENT, rates.STEP], ids=lambda theorem: theorem.name)
+@pytest.mark.parametrize(
+    "theorem", [equivalences.PREDUAL, equivalences.ASCENT, exact_rates.STEP], ids=lambda theorem: theorem.name
+)
 def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatch) -> None:
     """With a mistake in `DualFL.round` none of them is proved; what was played with another round in this process is forgotten, before and after."""
     forget()

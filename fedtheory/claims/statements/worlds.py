@@ -130,6 +130,10 @@ class _World:
         """A function: convex for mu = 0, only smooth for mu = -L; ``client``: every client has one, of this class."""
         if not (WORDS_OF_A_NAME.fullmatch(name) and " " not in name) or any(f.name == name for f in self.functions):
             raise InvalidInput(f"a function's name is one word in letters and digits, each once; got {name!r}")
+        if L is None and mu != 0:
+            raise InvalidInput(
+                f"{name} is not smooth, and then mu is 0; let h be convex, and {name} be h + mu/2 norm2(x)"
+            )
         self.functions.append(FunctionOf(name, L, mu, client))
         return self.functions[-1]
 

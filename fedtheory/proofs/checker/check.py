@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from .algebra import Quotient
@@ -38,10 +39,10 @@ class Proved:
     left: tuple[tuple[str, Quotient], ...] = ()
 
 
-def add_rests(checker: Checker, data: Mapping[str, Any], level: int) -> None:
+def add_rests(checker: Checker, data: Mapping[str, Any], level: int, resting: Mapping[str, Proved]) -> None:
     """The claims of theorems that this one rests on, once their terms are checked and seen to hold here."""
     for name, other in data["rests"].items():
-        found = _check(other, None, level + 1)
+        found = resting[name] if name in resting else _check(other, None, level + 1)
         signature = Signature.read(other)
         _require_inside(checker, name, data, other, signature)
         checker.cited += [cited for cited in found.cited if cited not in checker.cited]
@@ -112,13 +113,20 @@ def _require_inside(
     )
 
 
-def check_term(data: Mapping[str, Any], helper: Helper | None = None, most_steps: int = MOST_STEPS) -> Proved:
+def check_term(
+    data: Mapping[str, Any],
+    helper: Helper | None = None,
+    most_steps: int = MOST_STEPS,
+    resting: Mapping[str, Proved] = MappingProxyType({}),
+) -> Proved:
     """Check a term.
 
     Parameters
     ----------
     helper : Helper, optional
         Finds what a script leaves out; steps are counted without one alone.
+    resting : dict
+        What checks of the terms of theorems that it rests on gave, by name, where the caller made these.
 
     Raises
     ------
@@ -126,10 +134,10 @@ def check_term(data: Mapping[str, Any], helper: Helper | None = None, most_steps
         It does not prove its claims; or (`TermNotChecked`) is no term, or takes too many steps.
     """
     if helper is not None:
-        return _check(data, helper, 0)
+        return _check(data, helper, 0, resting)
     try:
         with counting(most_steps):
-            return _check(data, None, 0)
+            return _check(data, None, 0, resting)
     except TermRefused:
         raise
     except NotChecked as error:
@@ -163,7 +171,9 @@ def _require_used(checker: Checker) -> None:
             raise TermRefused(name, "derivation", "derivations that a line takes", f"{len(stored)} of {name}")
 
 
-def _check(data: Mapping[str, Any], helper: Helper | None, level: int) -> Proved:
+def _check(
+    data: Mapping[str, Any], helper: Helper | None, level: int, resting: Mapping[str, Proved] = MappingProxyType({})
+) -> Proved:
     try:
         if data["format"] != TERM_FORMAT:
             raise ValueError(f"its format is not {TERM_FORMAT!r}")
@@ -182,7 +192,7 @@ def _check(data: Mapping[str, Any], helper: Helper | None, level: int) -> Proved
         if level > MOST_RESTING:
             raise ValueError(f"more than {MOST_RESTING} theorems rest on each other")
         checker.add_given(data["given"])
-        add_rests(checker, data, level)
+        add_rests(checker, data, level, resting)
     except (TermRefused, NotChecked):
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:

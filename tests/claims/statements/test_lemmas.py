@@ -349,6 +349,16 @@ def test_texts_say_what_is_wrong():
         lemma_cases.TRUE["young"].with_constants(d=1)
     with pytest.raises(InvalidInput, match="name of its own"):
         prove_lemma(Lemma("", "", "0<L", lambda w, p, c: (w.function(p.L), w.assume("f 0 1", norm2(w.vector("x"))))[1]))
+    with pytest.raises(InvalidInput, match="not smooth, and then mu is 0"):
+        prove_lemma(
+            Lemma(
+                "mu without L",
+                "mine",
+                "0 < mu",
+                lambda w, p, c: norm2(w.at(w.function(None, p.mu), w.vector("x"), "x")[0]),
+                {},
+            )
+        )
 
 
 def test_averages_over_clients():

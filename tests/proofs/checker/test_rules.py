@@ -523,6 +523,10 @@ def test_a_theorem_rests_on_another_where_that_one_holds() -> None:
     assert check_term(term("2*a <= 2*a**2", lines, "2 <= a", rests={"low": lemma})).claims
     with pytest.raises(TermRefused, match="on this region"):
         check_term(term("2*a <= 2*a**2", lines, "0 < a", rests={"low": lemma}))
+    resting = {"low": check_term(lemma)}
+    assert check_term(term("2*a <= 2*a**2", lines, "2 <= a", rests={"low": lemma}), resting=resting).claims
+    with pytest.raises(TermRefused, match="on this region"):
+        check_term(term("2*a <= 2*a**2", lines, "0 < a", rests={"low": lemma}), resting=resting)
 
 
 def test_a_quantity_of_the_next_round_is_at_least_zero_from_the_first_round_on_that_was_shown() -> None:

@@ -289,8 +289,9 @@ def look_near(theorem: Theorem) -> NearTheorem:
     """Some mistakes, from all over a theorem."""
     if id(theorem) not in _near:
         proof, slack, planted = find_proof(theorem), list[NearMiss](), list[NearMiss]()
+        resting = {} if isinstance(proof, str) else {k: check_term(other) for k, other in proof.data["rests"].items()}
         for mistake in pick_stronger(theorem, 3 * PLANTED):
-            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem)
+            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, resting)
             (slack if proved else planted).append(mistake)
         _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))
     return _near[id(theorem)][1]

@@ -13,12 +13,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
-from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checker.check import Proved, check_term
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, read, show_tree
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.regions.region import Region
@@ -120,10 +121,15 @@ def judge_near_miss(theorem: Theorem, data: Mapping[str, Any], mistake: NearMiss
     return "weaker" if is_implied(theorem, mistake.theorem) else "slack"
 
 
-def accepts(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> bool:
-    """Whether the checker accepts a theorem's term with what another one says in the place of what it says itself."""
+def accepts(
+    theorem: Theorem, data: Mapping[str, Any], other: Theorem, resting: Mapping[str, Proved] = MappingProxyType({})
+) -> bool:
+    """Whether the checker accepts a theorem's term with what another one says in the place of what it says itself.
+
+    ``resting``: what checks of the terms that it rests on gave, where these were made.
+    """
     try:
-        check_term(change_term(theorem, data, other))
+        check_term(change_term(theorem, data, other), resting=resting)
     except TermRefused:
         return False
     return True

@@ -66,9 +66,11 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
         data = theorem.skeleton() | finder.classes()
     except CannotTrace as error:
         raise TermRefused("-", "states", "rounds that vectors follow, for all parameters", error) from None
-    data["rests"] = {name: _prove_once(other, seconds).data for name, other in theorem.rests.items()}
+    rests = {name: _prove_once(other, seconds) for name, other in theorem.rests.items()}
+    data["rests"] = {name: other.data for name, other in rests.items()}
     derivations: dict[str, list[Any]] = data["derivations"]
-    found = check_term({**data, "derivations": derivations}, finder)
+    resting = {name: other.proved for name, other in rests.items()}
+    found = check_term({**data, "derivations": derivations}, finder, resting=resting)
     data |= {"lines": list(found.lines), "derivations": finder.stored}
     return ProvedTheorem(theorem, data, check_term(data))
 
