@@ -6,6 +6,7 @@ Two points x_1, x_2 and two targets f in H with f(x_1) = 1 and f(x_2) = 0 or 1. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from types import SimpleNamespace
@@ -407,7 +408,9 @@ def any_way_of_learning(shown: str, *steps: str) -> Conclusion:
     )
 
 
-OF_CLIENTS_SHOWN = "of P_i = delta_{x_1} for i <= m, the others delta_{x_2}, the first m take part, and show x_1 alone for every n"
+OF_CLIENTS_SHOWN = (
+    "of P_i = delta_{x_1} for i <= m, the others delta_{x_2}, the first m take part, and show x_1 alone for every n"
+)
 OF_SAMPLES_SHOWN = "where fewer than (1 - omega) M n of the M n samples are x_2 the process leaves copies of x_1 alone"
 OF_T1 = (
     "Samples are selected, as in the proof: s counts copies of x_2 among M n samples, p = P[s >= (1 - omega) M n], and p (1 - omega) M n is at "
@@ -415,9 +418,7 @@ OF_T1 = (
     "The process selects whole clients in Section 3 and samples in the proof; the theorem stands in both readings. In the first one it takes "
     "clients with laws of their own. SAFARI-T1e, on what it needs, is read as the first, and would be false in the second.",
 )
-OF_T1_ARGUED = (
-    any_way_of_learning(f"{OF_CLIENTS_SHOWN}; {OF_SAMPLES_SHOWN}", CLIENTS_STEP, SAMPLES_STEP),
-)
+OF_T1_ARGUED = (any_way_of_learning(f"{OF_CLIENTS_SHOWN}; {OF_SAMPLES_SHOWN}", CLIENTS_STEP, SAMPLES_STEP),)
 MINIMISERS = Conclusion(
     "minimisers",
     "once the server drew x_2 a rule that errs there has at least one error more among the n_S + n_T samples than the right rule, and a minimiser "
@@ -518,8 +519,8 @@ CLAIMS: list[Claim] = [
         [Step("any number of Byzantine clients", CLIENTS_SELECTED)],
         conclusions=[
             any_way_of_learning(
-                "the first m clients have P_i = delta_{x_1}, the others delta_{x_2} and report (x_1, f(x_1)), so that reports are copies of x_1 under "
-                "both targets",
+                "the first m clients have P_i = delta_{x_1}, the others delta_{x_2} and report (x_1, f(x_1)), so that reports are copies of x_1 "
+                "under both targets",
                 "any number of Byzantine clients",
             )
         ],

@@ -19,9 +19,10 @@ from fedtheory.claims import (
     draw_bound,
     refute,
 )
+from fedtheory.proofs.facts import compare
 from paper_checks.formulas import formula
 from paper_checks.safari.optimisation import DERIVED, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.learning import FiniteClass
 from problems.thresholds import mixture, relatedness, uniform
 
@@ -158,6 +159,25 @@ NO_LESS = Theorem(
 )
 
 
+EXAMPLES = {("9/10", "1/2"): 1, ("9/10", "1/10"): 9, ("9/10", "1/100"): 99, ("1/2", "1/10"): Fraction(27, 47)}
+
+
+def examples_agree() -> bool:
+    """P = U[0, 1], D = U[3/10, 7/10]: the least alpha for some thresholds and weights; and for P = U[0, 1/2], D = U[0, 1], lambda_1 = 1/10."""
+    P, D = uniform(Fraction(0), Fraction(1)), uniform(Fraction(3, 10), Fraction(7, 10))
+    found = {
+        (s, w): relatedness(P, mixture(1 - Fraction(w), D, P), Fraction(s), Fraction(0), Fraction(1))
+        for s, w in EXAMPLES
+    }
+    half, few = Fraction(1, 2), Fraction(1, 10)
+    narrow = uniform(Fraction(0), half)
+    return (
+        all(compare(found[key], "<=", max(1, (1 - Fraction(key[1])) / Fraction(key[1]))) for key in EXAMPLES)
+        and all(compare(found[key], "==", value) for key, value in EXAMPLES.items() if key[0] == "9/10")
+        and compare(relatedness(narrow, mixture(few, P, narrow), half, Fraction(0), Fraction(1)), "==", 1)
+    )
+
+
 def draw_needed_alpha(ctx: Context) -> Picture:
     """Least alpha of thresholds by the share of clients' data, where they cover t* and where they do not, against max(1, lambda_1/lambda_2)."""
     P, D = uniform(Fraction(0), Fraction(1)), uniform(Fraction(3, 10), Fraction(7, 10))
@@ -271,12 +291,18 @@ CLAIMS: list[Claim] = [
         "If the right rule is in H and labels given x have one law, Q = lambda_1 D + lambda_2 P satisfies Assumption 2 with beta = 1, "
         "alpha = max(1, lambda_1/lambda_2), and no less serves in general.",
         [Step("with this alpha", RELATED), Step("with no less", NO_LESS)],
+        conclusions=[
+            Conclusion(
+                "two pairs of laws",
+                "of P = U[0, 1], D = U[3/10, 7/10], t* = 9/10 eps_P = 9/10 - t and eps_D = 0 where the threshold t lies beyond D, so that alpha is "
+                "at least lambda_1/lambda_2; of P = U[0, 1/2], D = U[0, 1], t* = 1/2 eps_P = 0 and eps_D = u - 1/2, so that it is at least 1",
+                ("with no less",),
+                confirmed=examples_agree,
+            )
+        ],
         kind="bound",
         picture=draw_needed_alpha,
-        readings=[
-            "l = lambda_2. Every alpha that is at least 1 and at least lambda_1/lambda_2 serves, and all that serve for two pairs of laws are: of "
-            "one eps_P = 9/10 - t and eps_D = 0 where the threshold t lies beyond D, of the other eps_P = 0, eps_D = u - 1/2."
-        ],
+        readings=["l = lambda_2. Every alpha that is at least 1 and at least lambda_1/lambda_2 serves."],
     ),
     claim_steps(
         "SAFARI-X7",
