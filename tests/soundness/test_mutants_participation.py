@@ -22,7 +22,6 @@ MUTANTS = (
     Mutant("average over all clients", AFedPD.round, _BAR, "x_bar = average(scatter(state.x_i, clients, x_i))", ("AFEDPD-D2", "AFEDPD-S2")),
     Mutant("rho inverted at the server", AFedPD.round, "x_bar + lam / self.rho", "x_bar + lam * self.rho", ("AFEDPD-D1", "AFEDPD-D3", "AFEDPD-S5")),
     Mutant("a client's dual moves from the wrong model", AFedPD.round, "(x_i - x_bar)", "(x_i - state.x)", ("AFEDPD-D2", "AFEDPD-D4")),
-    Mutant("duals whose mean is not zero", AFedPD.round, "(x_i - x_bar)", "(x_i - state.x)", ("AFEDPD-D8", "AFEDPD-D15")),
     Mutant("server step skipped", Safari.round, _SERVED, "lambda: state.x", ("SAFARI-X2", "SAFARI-T4", "SAFARI-T5")),
     Mutant("coin swapped", Safari.round, "self._client_round(key),", "not self._client_round(key),", ("SAFARI-X2", "SAFARI-Q1")),
     Mutant("participation not biased", Safari._at_clients, _LOCAL, f"clients = None; {_LOCAL}", ("SAFARI-X2", "SAFARI-T4")),
