@@ -83,14 +83,14 @@ def moment_map(method: str, rho: Any, clients: int, active: int, curvature: Any 
     """
     a, C, P = curvature, clients, active
     one = (a + rho) / (a + rho)
-    v = (C - P) * one / (P * (C - 1)) if C > 1 else 0 * one
+    v = (C - P) * one / (P * (C - 1)) if C != 1 else 0 * one
     b = (1 - left) * rho / (a + rho)
     if method == "a-fedpd":
         if left != 0:
             raise InvalidInput("the moments of A-FedPD are those of exact solves; expected left=0")
         kept = a / (a + rho)
         row = [0 * one, 0 * one, 0 * one]
-        lost = (1 - kept**2) * (P - 1) / (C - 1) if C > 1 else 0 * one
+        lost = (1 - kept**2) * (P - 1) / (C - 1) if C != 1 else 0 * one
         return [
             [(one - kept) ** 2, 0 * one, 0 * one, v / (a + rho) ** 2],
             [*row, 0 * one],

@@ -86,6 +86,33 @@ def draw_radii() -> Picture:
     )
 
 
+def draw_thresholds() -> Picture:
+    """Factors by rho/a, where FedADMM as printed passes 1."""
+    names = {"fedadmm": "FedADMM as printed", "feddyn": "FedDyn", "a-fedpd": "A-FedPD"}
+    return _draw_factors("Dual drift: factor of the mean square a round", names, {5: "line", 50: "dashed"}, 0.005, 10)
+
+
+def draw_server_duals() -> Picture:
+    """Factors by rho/a, of FedDyn with its new and its previous dual at the server."""
+    names = {"feddyn": "FedDyn", "feddyn-printed": "Eq. (7) as printed"}
+    return _draw_factors("Factor of the mean square a round, C = 100", names, {20: "line", 100: "dashed"}, 0.02, 20)
+
+
+def _draw_factors(title: str, names: Mapping[str, str], styles: Mapping[int, str], low: float, high: float) -> Picture:
+    grid = [float(r) for r in np.geomspace(low, high, 50)]
+    series = [
+        {
+            "label": f"{label}, P = {P} of 100",
+            "x": grid,
+            "y": [drift_radius(name, r, 100, P) for r in grid],
+            "style": style,
+        }
+        for P, style in styles.items()
+        for name, label in names.items()
+    ]
+    return Picture(title, "rho/a", "spectral radius", series, logx=True)
+
+
 def draw_numerator(ratios: Mapping[int, Sequence[Any]]) -> Picture:
     """The sum of all rounds over Theorem 1's numerator, by rho/L of `SIZES`, for each P."""
     return draw_bound(

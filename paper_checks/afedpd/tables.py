@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 from math import isnan
 
-from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Part, Theorem, holds, state
+from fedtheory.claims import Claim, Context, Finding, Part, Theorem, state
 from paper_checks.afedpd.protocol import PAPER
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_4
 from paper_checks.steps import Step, claim_steps
@@ -84,17 +83,9 @@ def at_least(factor: int, data: str) -> list[str]:
     return [f"{factor}*{needed[method]} <= {needed['FedAvg']}" for method in ("A-FedPD", "A-FedPDSAM")]
 
 
-def on_average(context: Context, *, turned: bool = False) -> Iterator[Finding]:
-    """By how many points each primal-dual method is above SCAFFOLD and FedSAM, averaged over the columns where both have a number."""
-    gaps = {}
-    for high in PRIMAL_DUAL:
-        for low in PRIMAL:
-            cells = [(n, c) for n in NETWORKS for c in TABLE_2_COLUMNS if is_printed(n, high, c)]
-            difference = [Fraction(cell(n, high, c)) - Fraction(cell(n, low, c)) for n, c in cells]
-            gaps[f"{high} over {low}"] = sum(difference) / len(cells) * (-1 if turned else 1)
-    text = ", ".join(f"{name} by {float(gap):.2f}" for name, gap in gaps.items())
-    covered = Covered(len(gaps), "cases", whole=True)
-    yield holds("on average", min(gaps.values()) > 0, "exact", f"points on average: {text}", covered=covered)
+def on_average() -> list[str]:
+    """Each primal-dual method is above SCAFFOLD and FedSAM, averaged over the columns where both have a number."""
+    return [f"0 < {mean_gap(high, low, NETWORKS, TABLE_2_COLUMNS)}" for high in PRIMAL_DUAL for low in PRIMAL]
 
 
 def two_readings(context: Context) -> Iterator[Finding]:
@@ -134,14 +125,13 @@ CLAIMS: list[Claim] = [
         TEXT,
         "SCAFFOLD and FedSAM are less than the primal-dual methods.",
         [
+            Step("on average", of_numbers(on_average())),
             Step("in each column", of_numbers(primal_below(PRIMAL_DUAL)), "reading"),
             Step(
                 "than FedSpeed and A-FedPDSAM in each", of_numbers(primal_below(("FedSpeed", "A-FedPDSAM"))), "reading"
             ),
         ],
         false={"in each column": "than FedSpeed and A-FedPDSAM in each"},
-        besides=on_average,
-        faults=(Fault("the other way round", "on average", {"turned": True}),),
         readings=[
             "On average over the columns where both have a number, as the sentence after it speaks of averages. In single columns it is otherwise: "
             "SCAFFOLD is above FedDyn on LeNet (CIFAR-100, Dir-0.1) and on ResNet-18 (CIFAR-10, IID and Dir-1.0), and above A-FedPD in all three "

@@ -238,36 +238,6 @@ ONE_CLIENT = Theorem(
 )
 
 
-# ---- equal clients --------------------------------------------------------------------------------------------------
-
-
-def play_equal(w: World, p: Parameters, last: int) -> list[Any]:
-    """Clients (a/2)||x||^2 whose duals are alike: whoever takes part returns the exact solution y of one and the same local problem."""
-    theta_bar, lam_bar, states = w.vector("thetabar"), w.vector("lambdabar"), []
-    for _ in range(last + 1):
-        theta = broadcast(theta_bar, lam_bar, p.rho)
-        y = (theta * p.rho - lam_bar) / (p.a + p.rho)
-        own = dual_after(lam_bar, p.rho, y, theta)
-        mean = lam_bar + mean_dual_step(y * p.P, theta, y, p.rho, p.C, p.P)
-        states.append(SimpleNamespace(theta_bar=theta_bar, lam_bar=lam_bar, lam_i_next=own, lam_bar_next=mean))
-        theta_bar, lam_bar = y, mean
-    return states
-
-
-EQUAL_CLIENTS = Theorem(
-    f"0 < a, {REGION}",
-    ("own[t] == 0", "x2[T] == (rho/(a + rho))**(2*T)*x2[0]"),
-    """
-      own:  claim 1                                   by identity
-      step: x2[t+1] == (rho/(a + rho))**2*x2[t]       by identity
-      done: claim 2   by induction T: base combine; step combine (rho/(a + rho))**2*ih, step(t=T)
-    """,
-    states=PlayedStates(play_equal),
-    rounds={"t": 0, "T": 0},
-    quantities={"own": "norm2(lam_i_next - lam_bar_next)", "x2": "norm2(theta_bar)"},
-)
-
-
 # ---- one sum in the place of C - P updates -----------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from planted import EXPECTED, judge, list_missed
 from fedtheory.algorithms import AFedPD
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.measures import primal_dual_gap
@@ -30,7 +31,7 @@ from paper_checks.afedpd import (
     theorem_one,
     theorem_two,
 )
-from problems.dual_drift import drift_radius, opposite_clients
+from problems.dual_drift import drift_radius, moment_map, opposite_clients
 from problems.quadratics import scalar_quadratics
 
 SOURCE = "paper_checks.afedpd"
@@ -144,8 +145,27 @@ def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest
 def test_no_penalty_but_the_threshold_is_on_the_edge_of_stability(C: int, P: int) -> None:
     """FedADMM as printed is unstable on one interval of penalties from 0, FedDyn on none, as AFEDPD-D11 concludes from the determinant."""
     unstable = [drift_radius("fedadmm", rho, C, P) > 1 for rho in np.geomspace(1e-3, 10, 80)]
-    assert unstable == sorted(unstable, reverse=True) and any(unstable) and drift.edges_of_stability("fedadmm", C, P, 1)
-    assert drift.edges_of_stability("feddyn", C, P, 0) and not drift.edges_of_stability("feddyn", C, P, 1)
+    assert unstable == sorted(unstable, reverse=True) and any(unstable)
+    assert not any(drift_radius("feddyn", rho, C, P) > 1 for rho in np.geomspace(1e-3, 10, 80))
+
+
+@pytest.mark.parametrize("C, P", drift.THRESHOLDS)
+def test_a_threshold_is_where_the_map_of_the_moments_has_the_radius_one(C: int, P: int) -> None:
+    value = float(drift.THRESHOLDS[C, P])
+    assert drift_radius("fedadmm", value - 1e-4, C, P) > 1 > drift_radius("fedadmm", value + 1e-4, C, P)
+
+
+@pytest.mark.parametrize("method", moments.MAPS)
+def test_the_map_of_the_moments_is_that_of_the_theorems(method: tuple[str, str]) -> None:
+    """Rows of the map at numbers, of which pictures are drawn, beside what is proved of the method's rounds; without optimal duals."""
+    numbers = {"rho": Fraction(3, 2), "C": Fraction(5), "P": Fraction(2), "a": Fraction(7, 3)}
+    matrix = moment_map(method[1], numbers["rho"], numbers["C"], numbers["P"], numbers["a"])
+    before = dict(zip("XYHS", map(Fraction, (2, 3, 5, 11)), strict=True)) | {"N": Fraction(0), "K": Fraction(0)}
+    for of, row in zip("XYHS", matrix, strict=True):
+        if of in moments.MAPS[method]:
+            (sentence,) = moments.MAPS[method][of].sentences
+            found = Sides({**numbers, "t": Fraction(0)}, lambda k, t: before[k], {}).value(sentence.right)
+            assert found == sum(entry * before[k] for entry, k in zip(row, "XYHS", strict=True))
 
 
 def test_one_client_a_round_comes_down_to_its_floor() -> None:
@@ -166,7 +186,7 @@ def test_the_gap_is_the_librarys() -> None:
     problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
     for state in structure.play_method(((0, 1), (1, 3), (0, 2))):
         x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
-        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)[0]
+        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)
 
 
 def test_long_local_intervals_part_fedavg_and_not_a_fedpd() -> None:

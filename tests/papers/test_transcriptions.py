@@ -60,6 +60,7 @@ MUTANTS = {
     ),
     "afedpd": (
         Mutant("rho/2 in (8)", afedpd.numerator_of_8, "rho * gap", "rho / 2 * gap", ("T1, rhs,",)),
+        Mutant("(8) without R_0", afedpd.numerator_of_8, "+ first", "+ 0 * first", ("T1, rhs,",)),
         Mutant("4 for 8 in (14)", afedpd.right_of_14, "8 * L**2", "4 * L**2", ("L2, rhs, Lemma 2, Eq. (14)",)),
         Mutant("2 for 4 in (11)", theorem_two.bound_11, "4 *", "2 *", ("T2, rhs (also)",)),
         Mutant("one G", local_steps.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),

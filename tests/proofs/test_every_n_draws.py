@@ -196,6 +196,38 @@ def test_averages_over_those_that_take_part_of_what_they_updated():
     assert found == pytest.approx(np.mean(total), rel=1e-12)
 
 
+def test_what_active_clients_move_by_an_average_over_them_is_followed():
+    """A-FedPD's duals, mu_i + 0.7 (x_i - mean_{active} x_j) of active clients: products and averages, by enumeration of subsets."""
+    rng = np.random.default_rng(1)
+    n, s = 5, 3
+    mean, deviation = rng.standard_normal(2), rng.standard_normal((2, n))
+    deviation -= deviation.mean(axis=1, keepdims=True)
+    mu, x = (Vector({("mean", k): 1.0, ("deviation", k): 1.0}) for k in (0, 1))
+    sampling = Sampling(n, s)
+    moved = mu.scattered(sampling, mu + (x - x.averaged(sampling)) * 0.7)
+    kept = mu.scattered(sampling, x)
+    grams = {"S": np.outer(mean, mean), "Q": deviation @ deviation.T / n}
+
+    def expected(u, v):
+        return sum(
+            float(value) * grams[matrix][i, j] for (matrix, i, j), value in inner_product(u, v, sampling).gram.items()
+        )
+
+    total = []
+    for subset in combinations(range(n), s):
+        a, b, active = mean[0] + deviation[0], mean[1] + deviation[1], np.isin(np.arange(n), subset)
+        new = np.where(active, a + 0.7 * (b - b[active].mean()), a)
+        changed = np.where(active, b, a)
+        averages = new.mean(), new[active].mean(), b[active].mean()
+        total.append([(new**2).mean(), *((new * y).mean() for y in (a, b, changed, *averages)), averages[1] ** 2])
+    beside = (mu, x, kept, moved.averaged(None), moved.averaged(sampling), x.averaged(sampling))
+    found = [expected(moved, moved), *(expected(moved, v) for v in beside)]
+    found.append(expected(moved.averaged(sampling), moved.averaged(sampling)))
+    assert found == pytest.approx(np.mean(total, axis=0), rel=1e-12)
+    with pytest.raises(CannotTrace, match="by one that depends on whether it takes part"):
+        square(mu.scattered(sampling, moved), sampling)
+
+
 def test_a_lost_vector_is_refused_when_it_is_used():
     lost, one, half = Lost("it was lost"), Vector({("mean", 0): 1}), Sampling(2, 1)
     made = (

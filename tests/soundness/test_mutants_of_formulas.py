@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
-from paper_checks.afedpd import lemmas, moments, stability
+from paper_checks.afedpd import moments, stability
 from paper_checks.fedpd import common, neighbourhood, oracle_two_lemmas, variance_reduced
 
 MUTANTS = {
@@ -24,8 +24,6 @@ MUTANTS = {
         Mutant("1/B^2 for 1/B in Lemma 10", oracle_two_lemmas.error_allowed, "/ B", "/ B**2", ("L10s",)),
     ),
     "afedpd": (
-        Mutant("rho/2 for rho in (8)", lemmas.numerator_of_8, "rho * gap", "rho / 2 * gap", ("D14",)),
-        Mutant("(8) without R_0", lemmas.numerator_of_8, "+ first", "+ 0 * first", ("D14",)),
         Mutant("one G for two in Lemma 6", stability.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6",), True),
         Mutant("a tenth of FedADMM's noise", moments.noise_of_fedadmm, "v * (squares", "v / 10 * (squares", ("D12",)),
     ),

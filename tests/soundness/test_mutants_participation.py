@@ -9,7 +9,7 @@ from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
 from fedtheory.algorithms import AFedPD, Safari
 from fedtheory.measures import mean_round
-from problems import biased_participation, dual_drift
+from problems import biased_participation
 
 _MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
 _BAR = "x_bar = average(x_i, clients)"
@@ -21,8 +21,6 @@ MUTANTS = (
     Mutant("average over all clients", AFedPD.round, _BAR, "x_bar = average(scatter(state.x_i, clients, x_i))", ("AFEDPD-D2", "AFEDPD-S2")),
     Mutant("rho inverted at the server", AFedPD.round, "x_bar + lam / self.rho", "x_bar + lam * self.rho", ("AFEDPD-D1", "AFEDPD-D3", "AFEDPD-S5")),
     Mutant("a client's dual moves from the wrong model", AFedPD.round, "(x_i - x_bar)", "(x_i - state.x)", ("AFEDPD-D2", "AFEDPD-D4")),
-    Mutant("moments without the variance of a draw", dual_drift.moment_map, "v = (C - P) * one", "v = 0 * one", ("AFEDPD-D7", "AFEDPD-D11")),
-    Mutant("gossip rate with P", dual_drift.moment_map, "(P - 1) / (C - 1) if C > 1", "P / (C - 1) if C > 1", ("AFEDPD-D8",)),
     Mutant("server step skipped", Safari.round, _SERVED, "lambda: state.x", ("SAFARI-X2", "SAFARI-T4", "SAFARI-T5")),
     Mutant("coin swapped", Safari.round, "self._client_round(key),", "not self._client_round(key),", ("SAFARI-X2", "SAFARI-Q1")),
     Mutant("participation not biased", Safari._at_clients, _LOCAL, f"clients = None; {_LOCAL}", ("SAFARI-X2", "SAFARI-T4")),

@@ -11,10 +11,10 @@ It is then valid for every number of clients n >= 2 at once: the average over cl
 One round of uniform sampling (s of n clients) is followed exactly. With B_i = 1{i takes part} - s/n, v = (s/n)(1 - s/n), what a round can
 build up from leaves is
 
-    u_i = m + d_i + B_i (p + r_i) + (1/n) sum_j B_j q_j ,
+    u_i = m + d_i + B_i (p + r_i) + (1/n) sum_j B_j q_j + B_i (1/n) sum_j B_j z_j ,
 
-and expectations of inner products close: E B_i^2 = v, E B_i B_j = -v/(n-1), so that with `Sampling` every quadratic quantity is again a
-combination of entries of S and Q. Here n enters, as a number.
+and expectations of inner products close: E B_i^2 = v, E B_i B_j = -v/(n-1), B_i^2 = v + (1 - 2 s/n) B_i and sum_i B_i = 0, so that with
+`Sampling` every quadratic quantity is again a combination of entries of S and Q. Here n enters, as a number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from fedtheory.core.errors import CannotTrace, InvalidInput
 
-LeafPart = Literal["mean", "deviation", "sampled mean", "sampled deviation", "server noise"]
+LeafPart = Literal["mean", "deviation", "sampled mean", "sampled deviation", "server noise", "sampled noise"]
 Number = Any  # float or Fraction
 
 
@@ -144,7 +144,7 @@ class Vector:
         )
         common = (
             _relabel(self, {"mean": "mean", "server noise": "server noise"})
-            + _relabel(self, {"sampled mean": "mean"}) * away
+            + _relabel(self, {"sampled mean": "mean", "sampled noise": "server noise"}) * away
         )
         average: Vector = common + noise * divide(clients.n, clients.s)
         return average
@@ -154,13 +154,18 @@ class Vector:
         if isinstance(new, Lost):
             return new
         change = new - self
-        if not change.certain:
+        if any(part.startswith("sampled") for part, _ in change.terms):
             return Lost(
-                "a client's quantity was updated, for the active clients, by one that depends on who takes part, and then used; several "
+                "a client's quantity was updated, for the active clients, by one that depends on whether it takes part, and then used; several "
                 "rounds under sampling need a potential, not an unrolled horizon"
             )
         expected: Vector = self + change * divide(clients.s, clients.n)
-        return expected + _relabel(change, {"mean": "sampled mean", "deviation": "sampled deviation"})
+        of_active: dict[str, LeafPart] = {
+            "mean": "sampled mean",
+            "deviation": "sampled deviation",
+            "server noise": "sampled noise",
+        }
+        return expected + _relabel(change, of_active)
 
 
 class Lost(Vector):
@@ -295,12 +300,19 @@ def inner_product(u: Vector, v: Vector, sampling: Sampling | None = None) -> For
         if sampling is None:
             raise CannotTrace("an expectation over who takes part was asked for without the numbers s and n")
         w, n = sampling.variance, sampling.n
+        apart = w / (n - 1)
+        turn = apart * (1 - 2 * divide(sampling.s, n))
         pairs += [
             ("S", a["sampled mean"], b["sampled mean"], w),
             ("Q", a["sampled deviation"], b["sampled deviation"], w),
-            ("Q", a["server noise"], b["server noise"], w / (n - 1)),
-            ("Q", a["sampled deviation"], b["server noise"], w / (n - 1)),
-            ("Q", a["server noise"], b["sampled deviation"], w / (n - 1)),
+            ("Q", a["server noise"], b["server noise"], apart),
+            ("Q", a["sampled deviation"], b["server noise"], apart),
+            ("Q", a["server noise"], b["sampled deviation"], apart),
+            ("Q", a["sampled noise"], b["sampled noise"], w * apart),
+            ("Q", a["sampled noise"], b["deviation"], apart),
+            ("Q", a["deviation"], b["sampled noise"], apart),
+            ("Q", a["sampled noise"], b["sampled deviation"], turn),
+            ("Q", a["sampled deviation"], b["sampled noise"], turn),
         ]
     found: dict[tuple[str, int, int], Number] = {}
     for matrix, left, right, weight in pairs:
@@ -336,6 +348,7 @@ def _by_part(u: Vector) -> dict[str, dict[int, Number]]:
         "sampled mean": {},
         "sampled deviation": {},
         "server noise": {},
+        "sampled noise": {},
     }
     for (part, leaf), value in u.terms.items():
         parts[part][leaf] = value

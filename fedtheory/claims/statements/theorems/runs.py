@@ -18,7 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -164,16 +164,7 @@ class _Run:
 
     def _any_state(self, world: World, state: Any, numbers: Mapping[str, Any], zero: Any) -> Any:
         """Unknown vectors in all fields; of a tie, a sum of fields that is zero, the last one is the others'."""
-        fresh = {name: world.vector(name) for name in _rows(state)}
-        free = set(fresh)
-        for text in self.ties:
-            names = sorted(Expression.parse(text).names & free)
-            if not names:
-                raise InvalidInput(f"the tie {text!r} leaves nothing open; fields are {', '.join(fresh)}")
-            last = names[-1]
-            free.remove(last)
-            factor = Expression.parse(text).at({**numbers, **dict.fromkeys(fresh, Fraction(0)), last: Fraction(1)})
-            fresh[last] = _combination(text, {**fresh, last: zero}, numbers, zero) * (-1 / factor)
+        fresh = _tied({name: world.vector(name) for name in _rows(state)}, self.ties, numbers, zero)
         arrays = {name: value for name, value in arrays_of(state).items() if value.dtype == object}
         return dataclasses.replace(
             state,
@@ -259,10 +250,14 @@ class _DrawnRun:
     curvature: str
     clients: str
     ties: tuple[str, ...]
+    alike: bool
     started: bool
 
     def __str__(self) -> str:
-        return f"{NamedMethod(self.method, self.options)} on {self.curvature} ||x - c_i||^2/2, clients {self.clients}"
+        centre = "c" if self.alike else "c_i"
+        return (
+            f"{NamedMethod(self.method, self.options)} on {self.curvature} ||x - {centre}||^2/2, clients {self.clients}"
+        )
 
     def who(self, numbers: Mapping[str, Any]) -> Sampling | None:
         """Who takes part."""
@@ -272,7 +267,9 @@ class _DrawnRun:
 
     def __call__(self, world: World, p: Parameters, last: int) -> list[Any]:
         numbers = vars(p)
-        who, x_0, c = self.who(numbers), world.vector("x_0"), world.vector("c_i", True)
+        who, x_0, z = self.who(numbers), world.vector("x_0"), world.vector("z")
+        named = "c" if self.alike else "c_i"
+        c = world.vector(named, not self.alike)
         if not isinstance(c, Vector):
             raise InvalidInput("runs of every number of clients are not played on plain numbers")
         if who is not None and last > 1:
@@ -282,7 +279,7 @@ class _DrawnRun:
         problem: Any = _EqualCurvatures(Expression.parse(self.curvature).at(numbers), cell(c, n), n)
         state = algorithm.init(problem, cell(x_0))
         if not self.started:
-            state = self._any_state(world, state)
+            state = self._any_state(world, state, numbers, x_0 * 0)
         played: list[list[tuple[Any, Any]]] = [[(Fraction(1), state)]]
         for _ in range(last):
             played.append(
@@ -293,29 +290,37 @@ class _DrawnRun:
                 ]
             )
         return [
-            [(chance, SimpleNamespace(x_0=x_0, c_i=c, **vectors_of(after))) for chance, after in of_round]
+            [(chance, SimpleNamespace(x_0=x_0, z=z, **{named: c}, **vectors_of(after))) for chance, after in of_round]
             for of_round in played
         ]
 
-    def _any_state(self, world: World, state: Any) -> Any:
-        """Unknown vectors in all fields, less what ties take: "mu_i" is zero, or "bar(mu_i)", or a field is a sum of others, "x - x_bar - ..."."""
+    def _any_state(self, world: World, state: Any, numbers: Mapping[str, Any], zero: Any) -> Any:
+        """Unknown vectors in all fields, less what ties take: averages that are zero, and then sums of fields and of averages."""
         fields = {
             name: world.vector(name, client=not v.common or name.endswith("_i"))
             for name, v in vectors_of(state).items()
         }
-        for text in self.ties:
-            inside = re.fullmatch(r"bar\((\w+)\)", text)
-            name = inside[1] if inside else text
-            if name not in fields:
-                raise InvalidInput(
-                    f"the tie {text!r} is no field, and no average of one; fields are {', '.join(fields)}"
-                )
-            fields[name] = fields[name] - bar(fields[name]) if inside else fields[name] * 0
+        centred = [found[1] for text in self.ties if (found := re.fullmatch(r"bar\((\w+)\)", text))]
+        fields |= {name: fields[name] - bar(fields[name]) for name in centred if name in fields}
+        averages = {f"bar_{name}": bar(v) for name, v in fields.items()}
+        sums = [
+            re.sub(r"bar\((\w+)\)", r"bar_\1", text) for text in self.ties if text not in map("bar({})".format, centred)
+        ]
+        unknown = {name for text in sums for name in Expression.parse(text).names} - {*fields, *averages, *numbers}
+        for name in sorted({*centred, *unknown} - {*fields}):
+            raise InvalidInput(f"{name!r} of a tie is no field; fields are {', '.join(fields)}")
+        fields = _tied(fields, sums, numbers, zero, averages)
         return dataclasses.replace(state, **{name: cell(v, getattr(state, name).rows) for name, v in fields.items()})
 
 
 def run_on_equal_curvatures(
-    method: str, options: str = "", *, curvature: str, clients: str = "", ties: Sequence[str] = ()
+    method: str,
+    options: str = "",
+    *,
+    curvature: str,
+    clients: str = "",
+    ties: Sequence[str] = (),
+    alike: bool = False,
 ) -> PlayedStates:
     """States of a listed method on clients a ||x - c_i||^2/2 with any centres, for every number of clients, or s of n that are drawn in each round.
 
@@ -324,13 +329,36 @@ def run_on_equal_curvatures(
     method, options : as for other statements
     curvature : a formula in the parameters
     clients : as `fedtheory.claims.MethodStates` has it, "n, s" or "n = 8, s = 2"; empty: all of any number
-    ties : fields that are zero in every state, "mu_i", or zero on average, "bar(mu_i)"
+    ties : sums that are zero in every state, of fields and averages: "mu_i", "bar(mu_i)", "x - x_bar - lam/rho", "lam - bar(lam_i)"
         That the first state has them and that rounds keep them is proved.
+    alike : bool
+        Whether all clients have one centre c.
 
-    In quantities: fields of the state, ``x_0`` and ``c_i``.
+    In quantities: fields of the state, ``x_0``, ``c_i`` (or ``c``), and ``z``, which may be any vector.
     """
-    made = _DrawnRun(method, options, curvature, clients, tuple(ties), started=False)
+    made = _DrawnRun(method, options, curvature, clients, tuple(ties), alike, started=False)
     return PlayedStates(made, dataclasses.replace(made, started=True))
+
+
+def _tied(
+    fields: dict[str, Any],
+    ties: Sequence[str],
+    numbers: Mapping[str, Any],
+    zero: Any,
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Fields of which sums are zero, with given vectors: the last field of each sum that is open is what the others make it."""
+    free = {*fields}
+    for text in ties:
+        names = sorted(Expression.parse(text).names & free)
+        if not names:
+            raise InvalidInput(f"the tie {text!r} leaves nothing open; fields are {', '.join(fields)}")
+        last = names[-1]
+        free.remove(last)
+        known = {**given, **fields}
+        factor = Expression.parse(text).at({**numbers, **dict.fromkeys(known, Fraction(0)), last: Fraction(1)})
+        fields = {**fields, last: _combination(text, {**known, last: zero}, numbers, zero) * (-1 / factor)}
+    return fields
 
 
 def _combination(text: str, vectors: Mapping[str, Any], numbers: Mapping[str, Any], zero: Any) -> Any:

@@ -11,8 +11,9 @@ from fedtheory.claims.claim import Part
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem, replay_claim
-from fedtheory.claims.statements.theorems.runs import run_on_quadratics
-from fedtheory.core.errors import InvalidInput
+from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures, run_on_quadratics
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.checker.refusals import TermRefused
 
 DIVERGES = Theorem(
@@ -151,3 +152,65 @@ def test_a_server_has_the_average_of_all_clients() -> None:
         rounds={"t": 0},
     )
     assert verify_term(served, prove_theorem(served).data).claims == served.claims
+
+
+# ---- every number of clients ------------------------------------------------------------------------------------------
+
+
+def drawn(
+    method: str = "a-fedpd", ties: tuple[str, ...] = ("bar(mu_i)", "x - x_bar - lam/rho"), **given
+) -> PlayedStates:
+    """P of C clients (x - c_i)^2/2 a round, or with one centre."""
+    clients = "n = C, s = P"
+    return run_on_equal_curvatures(method, "rho, exact", curvature="1", clients=clients, ties=ties, **given)
+
+
+OF_CLIENTS = "0 < rho, C in 2.., 1 <= P <= C"
+#: what is a client's own of the duals moves by averages over those that take part
+SPREAD = Theorem(
+    OF_CLIENTS,
+    "S[t+1] == (1 - (1 - 1/(1 + rho)**2)*(P - 1)/(C - 1))*S[t]",
+    "done: claim by identity",
+    states=drawn(),
+    quantities={"S": "mean(norm2(mu_i - (c_i - bar(c_i))))"},
+    rounds={"t": 0},
+)
+ALIKE = Theorem(
+    OF_CLIENTS,
+    "m[t+1] == rho/(1 + rho)*m[t]",
+    "done: claim by identity",
+    states=drawn(ties=("mu_i", "x - x_bar - lam/rho"), alike=True),
+    quantities={"m": "dot(x_bar - c, z)"},
+    rounds={"t": 0},
+)
+SERVER_DUAL = Theorem(
+    OF_CLIENTS,
+    "off[t] == 0",
+    "done: claim by identity",
+    states=drawn("feddyn-printed", ("lam - bar(lam_i)",)),
+    quantities={"off": "norm2(lam - bar(lam_i))"},
+    rounds={"t": 0},
+)
+
+
+@pytest.mark.parametrize("theorem", [SPREAD, ALIKE, SERVER_DUAL], ids=["spread", "alike", "server's dual"])
+def test_rounds_of_every_number_of_clients_are_followed(theorem: Theorem) -> None:
+    assert verify_term(theorem, prove_theorem(theorem).data).claims == theorem.claims
+
+
+@pytest.mark.parametrize(
+    ("ties", "message"),
+    [
+        (("bar(nothing)",), "'nothing' of a tie is no field"),
+        (("x - y",), "'y' of a tie is no field"),
+        (("rho",), "leaves nothing open"),
+    ],
+)
+def test_ties_are_of_fields(ties: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        drawn(ties=ties).first_round(SPREAD.parameters)
+
+
+def test_what_rounds_do_not_keep_is_no_tie() -> None:
+    with pytest.raises(CannotTrace):
+        drawn(ties=("mu_i", "x - x_bar - lam/rho")).first_round(SPREAD.parameters)
