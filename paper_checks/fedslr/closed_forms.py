@@ -28,12 +28,12 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
-from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
+from paper_checks.given_gradients import SCRIPT
 from paper_checks.grounds import are_so
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic

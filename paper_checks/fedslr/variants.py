@@ -23,11 +23,11 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import fractions
-from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.theory import DERIVED
+from paper_checks.given_gradients import SCRIPT
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
