@@ -42,7 +42,6 @@ from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
 from paper_checks.dualfl.horizons import BELOW, BEYOND
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
-from paper_checks.fedpd.divergence import STANDS_STILL
 from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS
 from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness
@@ -365,7 +364,6 @@ def stored_runs() -> Iterator[StoredRun]:
     for claim, statement in (
         ("DUALFL-N4", BEYOND),
         ("DUALFL-N4", BELOW),
-        ("FEDPD-D14", STANDS_STILL),
         *(("FEDPD-D12", stated) for stated in D12.values()),
     ):
         yield from list_stored_runs(claim, statement)

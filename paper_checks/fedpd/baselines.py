@@ -42,7 +42,7 @@ from paper_checks.fedpd.common import (
     rational,
     total,
 )
-from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
+from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, mean_of_centres
 from paper_checks.fedpd.theorems import corrected
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
@@ -63,7 +63,7 @@ def fedprox_ends(weight: str = "{a}*rho/(rho + {a})", method: str = "fedprox", o
         options,
         problem=two_parabolas,
         region="0 < a1, 0 < a2, 0 < c1, 0 < c2, 0 < rho",
-        point=weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2")),
+        point=mean_of_centres(weight),
     )
 
 
@@ -100,14 +100,9 @@ def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strengt
     )
 
 
-def _weights(weight: str) -> str:
-    """The mean of c_1 and c_2 with these weights of a."""
-    return weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2"))
-
-
 ELSEWHERE = Theorem(
     "0 < a1 < a2, 0 < c1 < c2, 0 < rho",
-    f"{_weights('{a}*rho/(rho + {a})')} < {_weights('{a}')}",
+    f"{mean_of_centres('{a}*rho/(rho + {a})')} < {mean_of_centres('{a}')}",
     "done: claim by combine",
     name="FedProx's limit is not x*",
 )
