@@ -94,6 +94,10 @@ class AnyGradients:
         """They are these."""
         return self.g
 
+    def take(self, clients: None) -> AnyGradients:
+        """All take part."""
+        return self
+
 
 def local_steps(world: World, p: Parameters, last: int, state: State) -> list[State]:
     """Local steps along any vectors g, by the library's solver, and the server's model then, by FedAvg's own round."""

@@ -105,8 +105,8 @@ CLAIMS = [
         kind="bound",
         assumptions=(A1, A2, "exact local solves", "lam_i^0 = -grad f_i(x^0)", "p = 0"),
         readings=(
-            "L = c: for every u = c eta > 1/2 there is a curvature a < c with 1/2 < a eta < 1. From FedPD's own start clients of one curvature do not differ; "
-            "where their curvatures differ a little they do, as in the last step.",
+            "L = c: for every u = c eta > 1/2 there is a curvature a < c with 1/2 < a eta < 1. From FedPD's own start clients of one curvature do "
+            "not differ; where their curvatures differ a little they do, as in the last step.",
         ),
         picture=draw_multipliers,
     )
