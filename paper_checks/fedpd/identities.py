@@ -22,7 +22,7 @@ from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import rounds
 from paper_checks.fedpd.skipped_rounds import own_round
 
-# ---- means (D3) ----------------------------------------------------------------------------------------------------------
+# ---- means (D3), and what is sent (Q4) ----------------------------------------------------------------------------------------------------------
 
 
 def play_any_answers(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list[Any]:
@@ -56,6 +56,27 @@ def means(algorithm: Any = FedPD) -> Theorem:
           mean:   claim 1 by identity
           copies: claim 2 by identity
           own:    claim 3 by identity
+        """,
+    )
+
+
+def exchanged(algorithm: Any = FedPD) -> Theorem:
+    """After a communication copies are the mean of x_i + eta lam_i, one vector of each client; after none they are a client's own."""
+    return Theorem(
+        name="what FedPD exchanges",
+        region="0 < eta, 0 < p < 1",
+        states=PlayedStates(partial(play_any_answers, algorithm=algorithm)),
+        rounds={"r": 0},
+        quantities={
+            "down": "mean(norm2(shared - bar(x_i_next + eta*lam_i_next)))",
+            "own": "mean(norm2(kept - (x_i_next + eta*lam_i_next)))",
+            "duals": "mean(norm2(lam_i_next - (lam_i + (x_i_next - x0_i)/eta)))",
+        },
+        claim=("down[r] == 0", "own[r] == 0", "duals[r] == 0"),
+        proof="""
+          all:  claim 1 by identity
+          kept: claim 2 by identity
+          each: claim 3 by identity
         """,
     )
 
