@@ -103,28 +103,6 @@ DUAL_STEP = Lemma("dual step", "(47)", INEXACT, _dual_step, {"share": 1})
 SERVER_STEP = Lemma("step in x_0, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
 
 
-def _inner_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """A step d of Oracle II at x = 0 with an estimate g + e of the gradient: g + e + lam + d/gamma + (x + d - x_0)/eta = 0."""
-    f = w.function(p.L, -p.L)
-    d, e, x0 = w.vector("d"), w.vector("e"), w.vector("x0")
-    x = d * 0
-    g, value = w.at(f, x, "g")
-    _, new_value = w.at(f, x + d, "g+")
-    lam = -g - e - d / p.gamma - (x + d - x0) / p.eta
-    change = lagrangian(new_value, x + d, x0, lam, p.eta) - lagrangian(value, x, x0, lam, p.eta)
-    return change + norm2(d) * (1 / (2 * p.eta) + 1 / p.gamma - c.drift * p.L) - norm2(e) / (2 * p.L)
-
-
-def _moved_copy(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    x, lam, m = (w.vector(name) for name in ("x", "lam", "m"))
-    change = lagrangian(0, x, m, lam, p.eta) - lagrangian(0, x, x * 0, lam, p.eta)
-    return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
-
-
-INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
-MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
-
-
 def uploads_above_mean(spread2: Any, n: Any, eta: Any, share: Any = 1) -> Any:
     """Lemma 3's right side, (23): mean_i L_i at the uploads minus at their average is at least this."""
     return spread2 * (-share * (n - 1) / (2 * n * eta))
