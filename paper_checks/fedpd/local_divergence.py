@@ -8,13 +8,12 @@ library's local solver, averages those of FedAvg's own round, and the server's m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from types import SimpleNamespace as State
-from typing import Any
+from typing import Any, cast
 
 from fedtheory.algorithms import FedAvg
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims import PlayedStates, Theorem, norm2, run_on_quadratics
+from fedtheory.claims import PlayedStates, Theorem, run_on_quadratics
 from fedtheory.claims.statements.worlds import GivenAnswers, Parameters, World
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
@@ -23,65 +22,49 @@ from paper_checks.given_gradients import SCRIPT, column
 
 @dataclass(frozen=True)
 class OppositeCurvatures:
-    """f_1 = (a/2)||x||^2 + h_1 and f_2 = -(a/2)||x||^2 + h_2, whose h_i have these slopes wherever they are asked."""
+    """(a/2)||x||^2 and -(a/2)||x||^2."""
 
     a: Any
-    slopes: Any
     n, d, name = 2, 1, "opposite curvatures"
 
     def grad(self, x: Any) -> Any:
-        """a x + s_1 and -a x + s_2."""
-        return x * column(self.a, -self.a) + self.slopes
+        """a x and -a x."""
+        return x * column(self.a, -self.a)
 
     def take(self, clients: None) -> OppositeCurvatures:
         """Both take part."""
         return self
 
 
-def go_on(world: World, p: Parameters, last: int, state: State, pulled: bool) -> list[State]:
+def go_on(p: Parameters, last: int, y_1: Any, y_2: Any) -> list[State]:
     """Local steps of both clients, after which they take over a share of their average."""
-    states = [state]
+    states, clients = [State(y_1=y_1, y_2=y_2)], OppositeCurvatures(p.a)
     for k in range(last + 1):
-        old = states[-1]
-        slopes = [world.vector(f"s_{i} {k}") if pulled else old.y_1 * 0 for i in (1, 2)]
-        for i, s in enumerate(slopes if pulled else (), start=1):
-            world.assume(f"slopes of h_i are at most one: s_{i} {k}", norm2(s) - 1)
-        clients: Any = OppositeCurvatures(p.a, column(*slopes))
-        y, _ = GradientSteps(1, p.lr)(Subproblem(clients), column(old.y_1, old.y_2), SCRIPT, None)
-        x = FedAvg(GivenAnswers(y)).round(clients, PointState(column(old.y_1)), None, SCRIPT).x[0, 0]
+        old, problem = states[-1], cast(Any, clients)
         mean = (old.y_1 + old.y_2) / 2
         old.g_1, old.g_2 = clients.grad(column(mean, mean))[:, 0]
+        y, _ = GradientSteps(1, p.lr)(Subproblem(problem), column(old.y_1, old.y_2), SCRIPT, None)
+        x = FedAvg(GivenAnswers(y)).round(problem, PointState(column(old.y_1)), None, SCRIPT).x[0, 0]
         y_1, y_2 = (x + (y[i, 0] - x) * getattr(p, f"d_{k}") for i in (0, 1))
         states.append(State(y_1=y_1, y_2=y_2))
     return states[: last + 1]
 
 
-def play(world: World, p: Parameters, last: int, *, pulled: bool) -> list[State]:
+def play(world: World, p: Parameters, last: int) -> list[State]:
     """Any models."""
-    y_1, y_2 = world.vector("y_1"), world.vector("y_2")
-    return go_on(world, p, last, State(y_1=y_1, y_2=y_2), pulled)
+    return go_on(p, last, world.vector("y_1"), world.vector("y_2"))
 
 
-def first(world: World, p: Parameters) -> State:
+def start(world: World, p: Parameters, last: int) -> list[State]:
     """Both start from x^0."""
     x = world.vector("x^0")
-    return State(y_1=x, y_2=x)
-
-
-def start(world: World, p: Parameters, last: int, *, pulled: bool) -> list[State]:
-    """The first state, and those after it."""
-    return go_on(world, p, last, first(world, p), pulled)
-
-
-def states(pulled: bool) -> PlayedStates:
-    """Of quadratics alone, or with slopes besides."""
-    return PlayedStates(partial(play, pulled=pulled), partial(start, pulled=pulled), first)
+    return go_on(p, last, x, x)
 
 
 GROWS = Theorem(
     name="FedAvg on +-(a/2)||x||^2",
     region="0 < a, 0 < lr",
-    states=states(False),
+    states=PlayedStates(play, start),
     quantities={
         "X": "norm2((y_1 + y_2)/2)",
         "S": "dot(y_1 + y_2, y_2 - y_1)/4",
