@@ -272,7 +272,7 @@ CLAIMS = [
                 wrong={"models averaged, duals apart": identities.exchanged(AveragesModels)},
             )
         ],
-        kind="bound",
+        kind="identity",
         besides=count_floats,
         faults=(Fault("duals sent along", "floats", {"vectors": 2}),),
         assumptions=("full participation", "one coin a round, shared by all clients"),

@@ -221,35 +221,6 @@ def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequa
     )
 
 
-def exact_round(w: World, p: Parameters) -> SimpleNamespace:
-    """A round of every client with exact solves, lam_i = -grad f_i(x_i): how far all moved, and how much mean L_i fell."""
-    f = w.function(p.L, -p.L, client=True)
-    x = w.vector("x", True)
-    x0 = bar(x * 0)
-    g, value = w.at(f, x, "g")
-    slope = w.vector("g+", True)
-    moved = x0 - (slope - g) * p.eta
-    _, new_value = w.at(f, moved, "g+", g=slope)
-    server = bar(moved - slope * p.eta)
-    fall = lagrangian(value, x, x0, -g, p.eta) - lagrangian(new_value, moved, server, -slope, p.eta)
-    return SimpleNamespace(f=f, u=p.L * p.eta, fall=fall, server=server, dx2=norm2(moved - x), d0_2=norm2(server - x0))
-
-
-def _round_falls(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    r = exact_round(w, p)
-    return ((1 - c.drift * r.u) * (1 + r.u) * r.dx2 + r.d0_2) / (2 * p.eta) - r.fall
-
-
-def _gradient_is_moves(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    r = exact_round(w, p)
-    g, _ = w.at(r.f, r.server, "g0+")
-    return norm2(bar(g)) - (r.u**2 * r.dx2 + r.d0_2) * (c.strength * (1 + r.u) ** 2 / (2 * p.eta**2))
-
-
-STABLE = "0 < L, 0 < eta < 1/(2*L)"
-ROUND_FALLS = Lemma("a whole round", "(46) to (48), D1", STABLE, _round_falls, {"drift": 2})
-GRADIENT_IS_MOVES = Lemma("the gradient by what moved", "D1", STABLE, _gradient_is_moves, {"strength": 4})
-
 #: the worst ||grad f(x_0^1)||^2 for f(x^0) - inf f <= 1
 FIRST_ROUND = "2*L*(1+L*eta)**2/(1+4*L*eta+2*L**2*eta**2)"
 
