@@ -190,7 +190,7 @@ def count_floats(ctx: Context, *, vectors: int = 1) -> Iterator[Finding]:
     yield holds("floats", ok, "count", text, covered=Covered(len(said), "instances"))
 
 
-def replay_q10(instance: dict[str, Any]) -> Replay:
+def replay_q10(instance: Mapping[str, Any]) -> Replay:
     """Largest gradient on a ball against the standard deviation of the noise, for h = x + xi on f = x^2/2, xi = +-sigma."""
     radius, sigma, multiple = (rational(instance[k]) for k in ("radius", "sigma", "multiple"))
     f = scalar_quadratics([1.0])

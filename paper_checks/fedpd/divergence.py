@@ -12,13 +12,13 @@ from fedtheory.algorithms import FedAvg, FedPD
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.arrays import along_batch, average
+from fedtheory.core.arrays import average
 from fedtheory.core.errors import require
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
@@ -26,13 +26,12 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
 from paper_checks.fedpd import local_divergence, neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, claim, find_stated, put, rational, total
+from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, claim, find_stated, put
 from paper_checks.fedpd.theorems import corrected
 from paper_checks.steps import Step, claim_steps
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, scalar_quadratics
-from problems.separable import root_plus_quadratic
 
 # ---- D10: every constant step -------------------------------------------------------------------------------
 
@@ -188,35 +187,14 @@ AWAY = Theorem(
 )
 
 
-def _convex_runs(ctx: Context, share: Any, Q: int = 5) -> Part:
-    """FedAvg on f_i = g_i x + c_i sqrt(1 + x^2), convex without strong convexity, against the derived bound for every horizon."""
-    count, n, rounds, rng = ctx.pick(200, 2000), 4, ctx.pick(300, 2000), ctx.rng()
-    c = rng.uniform(0.1, 1, (count, n))
-    g = rng.normal(size=(count, n))
-    g += rng.uniform(-0.9, 0.9, (count, 1)) * c.mean(axis=-1, keepdims=True) - g.mean(axis=-1, keepdims=True)
-    clients = root_plus_quadratic(0.0, g, c, "convex roots")
-    slope = (-g.mean(axis=-1) / c.mean(axis=-1))[:, None]  # of sqrt(1 + x^2) at x*
-    star, L = slope / np.sqrt(1 - slope**2), c.max(axis=-1)[:, None]
-    zeta2 = ((g + c * slope) ** 2).mean(axis=-1, keepdims=True)
-    start, lr = star + rng.normal(size=(count, 1)), rng.uniform(0.3, 1, (count, 1)) * 0.09 / L
-    trace = total(clients, FedAvg(GradientSteps(Q, along_batch(lr[:, 0]))), start, rounds)
-    gaps = trace["value"] - clients.value(star[:, None, :]).mean(axis=-1, keepdims=True)
-    horizons = np.arange(1, rounds + 1)
-    limit = neighbourhood.bound(lr, L, Q, (start - star) ** 2, zeta2, horizons, float(rational(share)))
-    text = f"{count} convex instances without strong convexity, Q = {Q}, lr <= .09/L, R = 1..{rounds}: mean of f - f* over r < R"
-    means = np.cumsum(gaps, axis=-1)[:, :-1] / horizons
-    return at_most("runs on convex clients", means, limit, "numeric", text, error=1e-12)
-
-
 def check_r2(ctx: Context, *, share: Any = 1) -> Iterator[Finding]:
-    """The neighbourhood derived for convex clients, and runs; ``share`` scales its radius."""
+    """The neighbourhood derived for convex clients; ``share`` scales its radius."""
     yield proved(
         "a neighbourhood is reached",
         neighbourhood.neighbourhood_is_reached(share),
         "f_i convex and L-smooth, lr <= 1/L, P = sum_{q<Q} q^2 with lr^2 L^2 P <= 1/4: the mean of f(x^r) - f* over r < R is at most "
         "||x^0 - x*||^2/(lr R) + 2 lr^2 L P mean ||grad f_i(x*)||^2, for every n, d, Q and R (premises, multipliers and squares)",
     )
-    yield _convex_runs(ctx, share)
 
 
 def _logistic(kind: str, *, steps: int = 8) -> Ordering:

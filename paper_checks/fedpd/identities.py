@@ -185,7 +185,8 @@ class CountedSteps(Memoryless):
     """A local solver of some steps of size lr that returns given answers, and keeps the linear term of its subproblem."""
 
     def __init__(self, answers: Any, lr: Any) -> None:
-        self.answers, self.lr, self.steps, self.asked = answers, lr, 1, None
+        self.answers, self.lr, self.steps = answers, lr, 1
+        self.asked: Any = None
 
     def __call__(self, sub: Any, start: Any, key: Any, memory: None) -> tuple[Any, None]:
         """They are these."""
