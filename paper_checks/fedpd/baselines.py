@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from types import SimpleNamespace as State
 from typing import Any
@@ -42,7 +40,7 @@ from paper_checks.fedpd.common import (
     total,
 )
 from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, mean_of_centres
-from paper_checks.fedpd.theorems import corrected
+from paper_checks.fedpd.theorems import corrected, gradients_vanish
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
@@ -105,27 +103,6 @@ ELSEWHERE = Theorem(
     "done: claim by combine",
     name="FedProx's limit is not x*",
 )
-
-
-@cache
-def gradients_vanish() -> Theorem:
-    """||grad f(x_0^t)||^2 -> 0 with exact solves, for f >= f(x^0) - D_0, by D1."""
-    own = corrected()
-    return replace(
-        own,
-        name="FedPD's gradients vanish",
-        region=f"{own.region}, 0 <= D_0",
-        quantities={name: own.quantities[name] for name in ("f", "grad2")},
-        where={name: own.where[name] for name in ("u", "M", "K")},
-        rests={"sums": own},
-        given={"below": "f[0] - D_0 <= f[t]"},
-        claim="grad2[t] -> 0 as t",
-        proof="""
-      pos:   0 <= grad2[t]                        by derivation
-      bound: sum(grad2[t], t, 1, T) <= K*D_0      by combine 1*sums, K*below(t=T)
-      done:  claim                                by series pos, bound
-    """,
-    )
 
 
 def draw_q7(ctx: Context) -> Picture:

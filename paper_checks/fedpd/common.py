@@ -25,7 +25,6 @@ from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
-from fedtheory.proofs.symbolic import symbols
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.steps import under_one_name
@@ -164,29 +163,6 @@ class HalfDualStep(Mistaken):
         x = average(upload)
         x0_i = choose(self._communicates(key), spread(x, upload.shape[-2]), upload)
         return {"x": x, "x0_i": x0_i, "lam_i": lam}
-
-
-class FreshGradients:
-    """Any functions at all, plus (a_i/2) x^2 if curvatures a_i are given: every gradient call brings a new symbol a client."""
-
-    d, name = 1, "fresh gradients"
-
-    def __init__(self, n: int, curvatures: Any = 0) -> None:
-        self.n = n
-        self.curvatures = np.reshape(np.asarray(curvatures, dtype=object), (-1, 1))
-        self.seen: list[Any] = []
-
-    def take(self, clients: Any) -> Any:
-        """Everybody takes part."""
-        return self
-
-    def grad(self, point: Any) -> Any:
-        """Return new symbols, whatever the points are."""
-        new = symbols(f"g{len(self.seen)}:{len(self.seen) + self.n}")
-        self.seen.extend(new)
-        return self.curvatures * point + np.asarray(new, dtype=object)[:, None]
-
-    value = grad
 
 
 def claim(

@@ -8,32 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedAvg, FedPD
-from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.claim import Fault, Finding, Part, Reading
+from fedtheory.algorithms import FedPD
+from fedtheory.claims.claim import Fault, Finding, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import holds, proved
+from fedtheory.claims.parts import proved
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.arrays import average
-from fedtheory.core.errors import require
-from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import local_divergence, neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, FreshGradients, claim, find_stated, put
-from paper_checks.fedpd.theorems import corrected
+from paper_checks.fedpd.common import A1, A2, PAPER, claim, find_stated, put
+from paper_checks.fedpd.theorems import reaches_the_minimiser
 from paper_checks.steps import Step, claim_steps
-from problems.fedavg_divergence import coercive_counterexample, curved_counterexample
+from problems.fedavg_divergence import curved_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, scalar_quadratics
-
-# ---- D10: every constant step -------------------------------------------------------------------------------
 
 _SCRIPT: Any = ScriptedKey(0)
 
@@ -41,87 +34,6 @@ _SCRIPT: Any = ScriptedKey(0)
 def opposite(a: Any) -> Quadratic:
     """f_1 = (a/2) x^2, f_2 = -(a/2) x^2: f = 0."""
     return scalar_quadratics(np.array([a, -a]), name="opposite curvatures")
-
-
-def _bounded_pull() -> Any:
-    """+-x^2 plus any functions of slopes in [-1, 1]."""
-    return FreshGradients(2, (2, -2))
-
-
-def local_steps_go_on(eta: Any) -> bool:
-    """Check the induction over local steps, for every q: from c x - eta P a step leads to (1 -+ 2 eta) c x - eta ((1 -+ 2 eta) P + s).
-
-    P holds the slopes so far and s is the new one: P stays bounded, whatever x, and c_i = (1 -+ 2 eta)^q. For p = (c_1 + c_2)/2 and
-    q = (c_2 - c_1)/2 it says p' = p + 2 eta q, q' = q + 2 eta p, with p_1 = 1 and q_1 = 2 eta: p_Q > 1 for all Q >= 2.
-    """
-    functions = _bounded_pull()
-    c, P, x = symbols("c1 c2"), symbols("P1 P2"), symbols("x")
-    at = (np.array(c, dtype=object) * x - eta * np.array(P, dtype=object))[:, None]
-    found, _ = GradientSteps(1, eta)(Subproblem(functions), at, _SCRIPT, None)
-    factors = (1 - 2 * eta, 1 + 2 * eta)
-    new = [f * ci for f, ci in zip(factors, c, strict=True)]
-    steps = [n * x - eta * (f * Pi + s) for n, f, Pi, s in zip(new, factors, P, functions.seen, strict=True)]
-    p, q, p_, q_ = (c[0] + c[1]) / 2, (c[1] - c[0]) / 2, (new[0] + new[1]) / 2, (new[1] - new[0]) / 2
-    return agree(found[:, 0], np.array(steps)) and is_zero(p_ - p - 2 * eta * q) and is_zero(q_ - q - 2 * eta * p)
-
-
-def rounds_average_local_steps(eta: Any, drop: int = 0) -> bool:
-    """Check that a round of FedAvg is the mean of Q = 2, 3 local steps from the server's model; ``drop``: fewer are taken."""
-    x, shown = np.array([[symbols("x")]], dtype=object), True
-    for Q in (2, 3):
-        method = FedAvg(GradientSteps(Q - drop, eta))
-        made = method.round(_bounded_pull(), PointState(x), None, _SCRIPT)
-        locally, _ = GradientSteps(Q, eta)(Subproblem(_bounded_pull()), np.array([x[0], x[0]]), _SCRIPT, None)
-        shown &= agree(made.x, average(locally))
-    return shown
-
-
-def diverges_from_afar(drop: int = 0) -> Part:
-    """FedAvg on +-x^2 plus functions of slopes in [-1, 1], for every constant eta > 0 and every Q >= 2."""
-    eta, m, B, size = symbols("eta m B size", positive=True)
-    growth = is_zero(m * size - B - B / (m - 1) - m * (size - B / (m - 1)))
-    return proved(
-        "divergence from every |x^0| > B/(m-1)",
-        local_steps_go_on(eta) and rounds_average_local_steps(eta, drop) and growth,
-        "by induction over local steps a round takes x to m x - b with m = ((1-2eta)^Q + (1+2eta)^Q)/2 > 1 and |b| <= B, B = (eta/2) "
-        "sum_{j<Q} (|1-2eta|^j + (1+2eta)^j), as slopes are at most one: |x'| - B/(m-1) >= m (|x| - B/(m-1)), geometric growth for every "
-        "constant eta > 0 and Q >= 2",
-    )
-
-
-#: from 10 % beyond B/(m-1) = max(1/(2 lr), 1/(4 lr) + 1/2)
-FROM_AFAR = Divergence(
-    "fedavg", "lr, steps = 2", problem=coercive_counterexample, region="1/10 <= lr <= 2", start="11/20*(1/lr + 1)"
-)
-FEWER_STEPS = Divergence(
-    "fedavg", "lr, steps = 1", problem=coercive_counterexample, region=FROM_AFAR.region, start=FROM_AFAR.start
-)
-FEDPD_ARRIVES = Limit(
-    "fedpd", "eta = 3/20, init_dual = grad, exact, p = 0", problem=coercive_counterexample, start=10, point=0
-)
-
-
-def check_d10(ctx: Context, *, drop: int = 0, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """Divergence from far away by induction, and by runs; FedPD on the same problem."""
-    far = diverges_from_afar(drop)
-    yield far
-    sympy = require("sympy", "closed forms")
-    w = symbols("w")
-    slope = sympy.sqrt(1 + w**2).diff(w)
-    single = is_positive(sympy.simplify(slope.diff(w))) and is_zero(slope.subs(w, 0))
-    text = (
-        "both: the recursion above, and for FedPD with exact solves and u < 1/2 the sum of ||grad f||^2 is finite (D1), and f' is increasing "
-        "with the one zero 0, so that x_0^r goes to the minimiser"
-    )
-    yield proved("FedAvg diverges, FedPD converges", single and is_proved(corrected()), text, resting_on=[far])
-    problem = coercive_counterexample()
-    yield holds(
-        "assumptions",
-        constant(problem, "L").value == 3 and constant(problem, "mu_avg").value == 0,
-        "exact",
-        "L = 3; f = sqrt(1+x^2) is convex, coercive, with minimiser 0; A3 fails: mean ||grad f_i||^2 >= 4x^2, |f'| < 1",
-    )
-    yield from find_stated(ctx, {"runs of FedAvg": FROM_AFAR, "runs of FedPD": FEDPD_ARRIVES}, instead)
 
 
 # ---- D9 ----------------------------------------------------------------------------------------------------------
@@ -269,16 +181,32 @@ CLAIMS = [
         assumptions=(A1, A2),
         readings=("A3 holds with D^2 = 2(a^2+b^2)/(a-b)^2, a large dissimilarity: no instance of Claim II.2 itself.",),
     ),
-    claim(
+    claim_steps(
         "FEDPD-D10",
-        "divergence",
+        f"{PAPER}, derived",
         "non-degenerate version of Claim II.2, all constant steps at once",
         "On f_{1,2} = +-x^2 + sqrt(1+x^2) (f convex, coercive, unique minimiser; A3 fails) FedAvg diverges for every constant "
         "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD with exact solves and u < 1/2 converges to the minimiser.",
-        check_d10,
-        Fault("one local step fewer, symbols", "divergence from every |x^0| > B/(m-1)", {"drop": 1}),
-        put("one local step fewer, runs", "runs of FedAvg", FEWER_STEPS, None),
-        assumes=(A1, A2, "A3 fails"),
+        [
+            Step(
+                "FedAvg diverges",
+                local_divergence.GROWS_FROM_AFAR,
+                wrong={
+                    "any numbers of local steps": replace(
+                        local_divergence.GROWS_FROM_AFAR,
+                        given=local_divergence.GROWS_FROM_AFAR.given | {"local": "d[t] + d[t+1] == e[t]"},
+                    )
+                },
+            ),
+            Step("FedPD converges", reaches_the_minimiser()),
+        ],
+        kind="divergence",
+        assumptions=(A1, A2, "A3 fails"),
+        readings=(
+            "a = 2. A slope of sqrt(1+x^2) is at most one; y_1 and y_2 are the clients' models after t local steps, u is 1 or -1, the sign of x^0. "
+            "With Q >= 2 steps a round d_t is 0 after every Q-th and 1 after the others; every third round ends at some t = 3k, with |x| >= p.",
+            "L = 3, and mean ||grad f_i||^2 >= 4x^2, where |f'| < 1. The minimiser is 0.",
+        ),
     ),
     claim_steps(
         "FEDPD-D14",
