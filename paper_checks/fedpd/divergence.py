@@ -194,7 +194,7 @@ CLAIMS = [
                 wrong={
                     "any numbers of local steps": replace(
                         local_divergence.GROWS_FROM_AFAR,
-                        given=local_divergence.GROWS_FROM_AFAR.given | {"local": "d[t] + d[t+1] == e[t]"},
+                        given={**local_divergence.GROWS_FROM_AFAR.given, "local": "d[t] + d[t+1] == e[t]"},
                     )
                 },
             ),
