@@ -18,7 +18,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread
-from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, constants
 from fedtheory.core.randomness import Key
@@ -209,27 +209,6 @@ def draw(title: str, traces: Mapping[str, Trace], metric: str = "stationarity") 
         values = np.atleast_2d(trace[metric]).mean(axis=0)
         series.append({"label": label, "x": trace.rounds.tolist(), "y": values.tolist()})
     return Picture(title, "rounds", "||grad f||^2" if metric == "stationarity" else metric, series, logy=True)
-
-
-def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
-    """Whether a rational expression is non-negative for all symbols > 0 (those in ``ranges`` between two numbers): its coefficients are.
-
-    A symbol between a and b becomes (a + b s)/(1 + s) with s > 0. True is a proof; False says only that this does not show it.
-    """
-    sympy = require("sympy", "closed forms")
-    expression = sympy.sympify(expression)
-    for symbol in sorted(expression.free_symbols, key=str):
-        if str(symbol) in ranges:
-            low, high = ranges[str(symbol)]
-            fresh = sympy.Dummy(positive=True)
-            expression = expression.subs(symbol, (low + high * fresh) / (1 + fresh))
-    above, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
-    if above == 0:
-        return True
-    free = sorted(expression.free_symbols, key=str)
-    parts = [sympy.Poly(part, *free).coeffs() if free else [part] for part in (above, below)]
-    signs = {bool(c > 0) for c in parts[0]} | {bool(c > 0) for c in parts[1]}
-    return len(signs) == 1 and all(c != 0 for part in parts for c in part)
 
 
 def steepest(gradient: Callable[[Array], Array], points: Array, seed: int, turns: int = 40) -> NDArray[np.float64]:

@@ -18,7 +18,6 @@ from fedtheory.claims.claim import Covered, Fault, Finding
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.sentences import tell
 from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
@@ -29,7 +28,7 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd import identities
-from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated, put
+from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated
 from paper_checks.fedpd.draws import DRAWS
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
@@ -72,11 +71,6 @@ def fedpd_is_consensus_admm(algorithm: Any = FedPD) -> Equivalence:
         kept={"x0_i": "x"},
         name="FedPD and consensus ADMM",
     )
-
-
-def check_eq1(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """FedPD with p = 0 and exact solves against consensus ADMM, as two methods with corresponding states."""
-    yield from find_stated(ctx, {"every round": fedpd_is_consensus_admm()}, instead)
 
 
 class DualsAtZero(Mistaken):
@@ -196,15 +190,15 @@ def uses_global_gradient(method: Any = FedDane) -> Theorem:
 
 
 CLAIMS = [
-    claim(
+    state(
         "FEDPD-EQ1",
-        "equivalence",
+        PAPER,
         "Section III",
         "FedPD follows the pattern of ADMM: with p = 0 and exact solves it is consensus ADMM.",
-        check_eq1,
-        put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),
-        assumes=("p = 0", "exact local solves"),
-        told=lambda: (tell(fedpd_is_consensus_admm(), name="every round"),),
+        fedpd_is_consensus_admm(),
+        wrong={"half a dual step": fedpd_is_consensus_admm(HalfDualStep)},
+        kind="equivalence",
+        assumptions=("p = 0", "exact local solves"),
     ),
     claim_steps(
         "FEDPD-EQ2",
