@@ -263,10 +263,13 @@ CLAIMS = [
         PAPER,
         "Section II-B, after Remark 2",
         "Pure local gradient directions are not compatible with the compute-then-aggregate protocol: on one problem FedAvg with any "
-        "constant step and any Q >= 2 diverges.",
-        [Step("it diverges", local_divergence.GROWS)],
+        "constant step and any Q >= 2 diverges from far enough away.",
+        [
+            Step("it diverges", local_divergence.GROWS),
+            Step("beside a convex function", local_divergence.GROWS_FROM_AFAR),
+        ],
         kind="divergence",
         assumptions=(A1, A2),
-        readings=("The problem is +-(a/2)||x||^2; D10 has one that is convex and coercive.",),
+        readings=("The problem is +-(a/2)||x||^2, or the one of D10, which is convex and coercive.",),
     ),
 ]
