@@ -41,7 +41,6 @@ from paper_checks.dualfl.common import CONVEX
 from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
-from paper_checks.fedpd.divergence import STANDS_STILL
 from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS
 from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness
@@ -361,10 +360,7 @@ def stored_runs() -> Iterator[StoredRun]:
         yield StoredRun("AFEDPD-D8", method, unequal, column([2]), clients=all_draws(3, 2))
     equal = quadratics([1, 1, 1], [0, 0, 0])
     yield StoredRun("AFEDPD-D11", at_optimum, equal, column([2]), clients=all_draws(3, 2))
-    for claim, statement in (
-        ("FEDPD-D14", STANDS_STILL),
-        *(("FEDPD-D12", stated) for stated in D12.values()),
-    ):
+    for claim, statement in (*(("FEDPD-D12", stated) for stated in D12.values()),):
         yield from list_stored_runs(claim, statement)
     yield from said_of_safari.stored_runs()
     centres = np.array([Fraction(b) for b in ONE_OF_TWO["centres"]], dtype=object)

@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
-from functools import cache, partial
 from itertools import product
+from types import SimpleNamespace as State
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import FedDane, FedPD, FedProx, every
-from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims import Theorem
+from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Covered, Fault, Finding, Picture, Reading, Replay
 from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, assume_constant, disproved, holds, proved, refute
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Limit
 from fedtheory.claims.statements.theorems.as_parts import is_proved
+from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.problem import constant
-from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.proofs.symbolic import is_not_zero, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_positive, symbols
 from fedtheory.running.runner import run
+from paper_checks.fedpd import identities
 from paper_checks.fedpd.common import (
     A1,
     A2,
     PAPER,
     AveragesModels,
-    Prescribed,
     claim,
     communications,
     draw,
@@ -42,8 +39,8 @@ from paper_checks.fedpd.common import (
     rational,
     total,
 )
-from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, weighted_mean
-from paper_checks.fedpd.theorems import corrected
+from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, mean_of_centres
+from paper_checks.fedpd.theorems import corrected, gradients_vanish
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
@@ -63,7 +60,7 @@ def fedprox_ends(weight: str = "{a}*rho/(rho + {a})", method: str = "fedprox", o
         options,
         problem=two_parabolas,
         region="0 < a1, 0 < a2, 0 < c1, 0 < c2, 0 < rho",
-        point=weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2")),
+        point=mean_of_centres(weight),
     )
 
 
@@ -100,38 +97,12 @@ def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strengt
     )
 
 
-def _weights(weight: str) -> str:
-    """The mean of c_1 and c_2 with these weights of a."""
-    return weighted_mean([f"({weight.format(a=a)})" for a in ("a1", "a2")], ("c1", "c2"))
-
-
 ELSEWHERE = Theorem(
     "0 < a1 < a2, 0 < c1 < c2, 0 < rho",
-    f"{_weights('{a}*rho/(rho + {a})')} < {_weights('{a}')}",
+    f"{mean_of_centres('{a}*rho/(rho + {a})')} < {mean_of_centres('{a}')}",
     "done: claim by combine",
     name="FedProx's limit is not x*",
 )
-
-
-@cache
-def gradients_vanish() -> Theorem:
-    """||grad f(x_0^t)||^2 -> 0 with exact solves, for f >= f(x^0) - D_0, by D1."""
-    own = corrected()
-    return replace(
-        own,
-        name="FedPD's gradients vanish",
-        region=f"{own.region}, 0 <= D_0",
-        quantities={name: own.quantities[name] for name in ("f", "grad2")},
-        where={name: own.where[name] for name in ("u", "M", "K")},
-        rests={"sums": own},
-        given={"below": "f[0] - D_0 <= f[t]"},
-        claim="grad2[t] -> 0 as t",
-        proof="""
-      pos:   0 <= grad2[t]                        by derivation
-      bound: sum(grad2[t], t, 1, T) <= K*D_0      by combine 1*sums, K*below(t=T)
-      done:  claim                                by series pos, bound
-    """,
-    )
 
 
 def draw_q7(ctx: Context) -> Picture:
@@ -175,8 +146,8 @@ def check_q8(ctx: Context, *, method: Any = FedPD) -> Iterator[Finding]:
 # ---- Q4, Q10 ----------------------------------------------------------------------------------------------------------
 
 
-def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator[Finding]:
-    """Floats counted on runs against those that the communicating rounds need; what the server's model is made of, in symbols."""
+def count_floats(ctx: Context, *, vectors: int = 1) -> Iterator[Finding]:
+    """Floats counted on runs against those that the communicating rounds need."""
     rounds = 40
     plans = {
         "Oracle I, p = 0": (FedPD(0.1, GradientSteps(3, 0.1)), 40),
@@ -184,60 +155,19 @@ def check_q4(ctx: Context, *, vectors: int = 1, method: Any = FedPD) -> Iterator
         "Oracle I, p = 0.5": (FedPD(0.1, GradientSteps(3, 0.1), 0.5), None),
         "Oracle II": (FedPD(0.05, FedPD.oracle_two(0.05, 0.5, 2, 2, 5)), 40),
     }
-    ok, said, sent = True, [], []
+    ok, said = True, []
     for (name, (plan, known)), (clients, d) in product(plans.items(), ((6, 5), (3, 8))):
         problem = random_finite_sum(clients, 8, d, seed=ctx.seed)
         trace = run(plan, problem, np.zeros(d), rounds, seed=ctx.seed, progress=False)
         seen = communications(plan, problem, np.zeros(d), rounds, ctx.seed)
         up, down = trace.floats_up[-1], trace.floats_down[-1]
         ok &= seen == (known or seen) and up == vectors * clients * d * seen == down
-        sent.append((seen, up / (clients * d), down / (clients * d)))
         said.append(f"{name}, {clients} clients, d = {d}: {up:.0f} up and down in {seen} communications")
     text = f"{'; '.join(said)} ({rounds} rounds; communications are seen from the clients' copies): one model a client each way, duals never"
     yield holds("floats", ok, "count", text, covered=Covered(len(said), "instances"))
-    text = (
-        "the server's model depends on a client's state through the one vector x_i + eta lam_i only, and is all that comes back: changing x_i by "
-        "delta and lam_i by -delta/eta changes nothing"
-    )
-    yield proved("one vector a client", uploads_are_single_vectors(method), text, scope="what is sent")
-    counts, ups, downs = np.transpose(sorted(sent))
-    yield draw_bound(
-        f"What a client sends and receives in {rounds} rounds",
-        counts,
-        vectors * counts,
-        xlabel="communications, seen from the clients' copies",
-        ylabel="floats a client, over d",
-        about=f"claimed: d up and d down; FedPD, {', '.join(plans)}; 6 clients with d = 5 and 3 with d = 8, finite sums, seed {ctx.seed}",
-        more=[("up, counted in runs", ups), ("down, counted in runs", downs)],
-    )
 
 
-def _answer(points: Any, round: int) -> Any:
-    return points
-
-
-def uploads_are_single_vectors(method: Any = FedPD) -> bool:
-    """Check that what the server and the other clients get of client i is a function of x_i + eta lam_i, whatever the local solvers answer.
-
-    After local work the answers stand for x_i^{r+1}; the old dual and copy are moved so that x_i + eta lam_i stays.
-    """
-    eta, delta = symbols("eta delta", positive=True)
-    answer, copy, lam = (np.array(symbols(f"{v}1 {v}2"), dtype=object)[:, None] for v in ("answer", "copy", "lam"))
-    problem = scalar_quadratics(np.array(symbols("h1 h2"), dtype=object))
-    seen = []
-    for move in (0, delta):
-        shift = np.array([[move], [0]], dtype=object)
-        made = method(eta, Prescribed(partial(_answer, answer + shift)), Fraction(1, 2))
-        # lam_i^{r+1} = lam_i + (answer_i - copy_i)/eta grows by shift/eta with the answer, and by -2 shift/eta through the old dual
-        state = FedPDState(copy.sum(axis=0, keepdims=True) / 2, copy, copy, lam - 2 * shift / eta, None)
-        key: Any = ScriptedKey(0, {"communicate": True})
-        seen.append(made.round(problem, state, None, key))
-    same = (seen[0].x - seen[1].x, seen[0].x0_i - seen[1].x0_i)
-    moved = is_not_zero(seen[0].lam_i[0, 0] - seen[1].lam_i[0, 0])
-    return moved and all(is_zero(v) for values in same for v in values.ravel())
-
-
-def replay_q10(instance: dict[str, Any]) -> Replay:
+def replay_q10(instance: Mapping[str, Any]) -> Replay:
     """Largest gradient on a ball against the standard deviation of the noise, for h = x + xi on f = x^2/2, xi = +-sigma."""
     radius, sigma, multiple = (rational(instance[k]) for k in ("radius", "sigma", "multiple"))
     f = scalar_quadratics([1.0])
@@ -257,30 +187,40 @@ def replay_q10(instance: dict[str, Any]) -> Replay:
     )
 
 
-def check_q10(ctx: Context, *, radius: str = "1000000", beyond: int = 1) -> Iterator[Finding]:
-    """Additive noise on a quadratic: bounded variance, unbounded gradients; ``beyond``: how far the point lies beyond the bound."""
+def check_q10(ctx: Context, *, radius: str = "1000000", above: int = 1) -> Iterator[Finding]:
+    """Additive noise on a quadratic: bounded variance, unbounded gradients; ``above``: how far the point lies above the bound."""
     instance = {"radius": radius, "sigma": "1", "multiple": "1000"}
     yield refute("bounded variance implies bounded gradients", replay_q10, instance)
     bound = symbols("K", positive=True)
-    gradient = scalar_quadratics(fractions(["1"])).grad(np.array([[bound + beyond]], dtype=object))[0, 0]
+    gradient = scalar_quadratics(fractions(["1"])).grad(np.array([[bound + above]], dtype=object))[0, 0]
     yield disproved(
         "some bound on the gradients",
         is_positive(gradient - bound),
         "the noise xi = +-sigma of x + xi has the variance sigma^2 everywhere, and for every K the gradient x of x^2/2 exceeds K at x = K + 1",
     )
-    far = [replay_q10(instance | {"radius": str(10**k), "multiple": "1"}) for k in range(1, 9)]
-    yield holds(
-        "variance and gradient are independent",
-        all(seen.violated and seen.exact_measured == 10**k for k, seen in enumerate(far, start=1)),
-        "exact",
-        "the variance of x +- sigma is sigma^2 at x = 10, 100, ..., 10^8, where grad f = x",
-        role="repaired",
-        covered=Covered(len(far), "points"),
-    )
-    yield Reading(
-        "'Essentially implies' is read as: a bound on the variance gives some bound on the gradients. Where noise grows with the gradient, as of "
-        "sampled least squares, a bound on the variance does restrict the gradients; as a remark on such losses the sentence is not contradicted."
-    )
+
+
+def play_noise(world: World, p: Parameters, last: int) -> list[Any]:
+    """Samples h = x +- s e of the gradient x of ||x||^2/2 at x = K e, either with probability 1/2."""
+    e = world.vector("e")
+    states: list[Any] = [State(e=e, g=e * p.K, h=world.vector("h"))]
+    for _ in range(last):
+        states.append([(Fraction(1, 2), State(e=e, g=e * p.K, h=e * p.K + e * s)) for s in (p.s, -p.s)])
+    return states
+
+
+NOISE = Theorem(
+    name="additive noise on a quadratic",
+    region="0 < s, 0 < K",
+    states=PlayedStates(play_noise),
+    rounds={"t": 0},
+    quantities={"noise": "norm2(h - g)", "slope": "norm2(g)", "E": "norm2(e)"},
+    claim=("noise[t+1] == s**2*E[t]", "slope[t+1] == K**2*E[t]"),
+    proof="""
+      variance: claim 1 by identity
+      gradient: claim 2 by identity
+    """,
+)
 
 
 CLAIMS = [
@@ -297,15 +237,22 @@ CLAIMS = [
         Fault("constant of the proof cut by a hundredth", "all three limits", {"strength": "99/25"}),
         assumes=("eta a_i < 2 (FedAvg)", "u < 1/2 (FedPD)"),
     ),
-    claim(
+    claim_steps(
         "FEDPD-Q4",
-        "bound",
+        PAPER,
         "Section III",
         "In a communicating round only models are exchanged: d floats up and d down a client.",
-        check_q4,
-        Fault("duals sent along", "floats", {"vectors": 2}),
-        Fault("models averaged, duals apart", "one vector a client", {"method": AveragesModels}),
-        assumes=("full participation", "one coin a round, shared by all clients"),
+        [
+            Step(
+                "one vector a client, each way",
+                identities.exchanged(),
+                wrong={"models averaged, duals apart": identities.exchanged(AveragesModels)},
+            )
+        ],
+        kind="identity",
+        besides=count_floats,
+        faults=(Fault("duals sent along", "floats", {"vectors": 2}),),
+        assumptions=("full participation", "one coin a round, shared by all clients"),
     ),
     claim_steps(
         "FEDPD-Q7",
@@ -346,15 +293,23 @@ CLAIMS = [
         assumes=(A1, A2),
         setting=lambda ctx: Setting("random indefinite quadratics", "4 clients in 3 dimensions", False),
     ),
-    claim(
+    claim_steps(
         "FEDPD-Q10",
-        "proof step",
+        PAPER,
         "Section I",
         "VRL-SGD's bounded-variance assumption essentially implies that the (stochastic) gradients are bounded.",
-        check_q10,
-        Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),
-        Fault("a point at the bound", "some bound on the gradients", {"beyond": 0}, holds=True),
-        assumes=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
+        [Step("variance and gradient are independent", NOISE, "repaired")],
+        kind="proof step",
+        besides=check_q10,
+        faults=(
+            Fault("a small ball", "bounded variance implies bounded gradients", {"radius": "10"}, holds=True),
+            Fault("a point at the bound", "some bound on the gradients", {"above": 0}, holds=True),
+        ),
+        assumptions=("bounded variance: E ||h_i(x; xi) - grad f_i(x)||^2 <= sigma^2 for all x",),
+        readings=(
+            "'Essentially implies' is read as: a bound on the variance gives some bound on the gradients. Where noise grows with the gradient, as of "
+            "sampled least squares, a bound on the variance does restrict the gradients; as a remark on such losses it is not contradicted.",
+        ),
         repaired="Bounded variance bounds the noise only; additive noise on a quadratic has unbounded gradients.",
         replay=replay_q10,
     ),

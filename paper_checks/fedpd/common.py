@@ -18,14 +18,13 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import at_most
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread
-from fedtheory.core.errors import InvalidInput, require
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, constants
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
-from fedtheory.proofs.symbolic import symbols
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.steps import under_one_name
@@ -166,29 +165,6 @@ class HalfDualStep(Mistaken):
         return {"x": x, "x0_i": x0_i, "lam_i": lam}
 
 
-class FreshGradients:
-    """Any functions at all, plus (a_i/2) x^2 if curvatures a_i are given: every gradient call brings a new symbol a client."""
-
-    d, name = 1, "fresh gradients"
-
-    def __init__(self, n: int, curvatures: Any = 0) -> None:
-        self.n = n
-        self.curvatures = np.reshape(np.asarray(curvatures, dtype=object), (-1, 1))
-        self.seen: list[Any] = []
-
-    def take(self, clients: Any) -> Any:
-        """Everybody takes part."""
-        return self
-
-    def grad(self, point: Any) -> Any:
-        """Return new symbols, whatever the points are."""
-        new = symbols(f"g{len(self.seen)}:{len(self.seen) + self.n}")
-        self.seen.extend(new)
-        return self.curvatures * point + np.asarray(new, dtype=object)[:, None]
-
-    value = grad
-
-
 def claim(
     id: str,
     kind: Kind,
@@ -233,27 +209,6 @@ def draw(title: str, traces: Mapping[str, Trace], metric: str = "stationarity") 
         values = np.atleast_2d(trace[metric]).mean(axis=0)
         series.append({"label": label, "x": trace.rounds.tolist(), "y": values.tolist()})
     return Picture(title, "rounds", "||grad f||^2" if metric == "stationarity" else metric, series, logy=True)
-
-
-def certainly_nonnegative(expression: Any, **ranges: tuple[Any, Any]) -> bool:
-    """Whether a rational expression is non-negative for all symbols > 0 (those in ``ranges`` between two numbers): its coefficients are.
-
-    A symbol between a and b becomes (a + b s)/(1 + s) with s > 0. True is a proof; False says only that this does not show it.
-    """
-    sympy = require("sympy", "closed forms")
-    expression = sympy.sympify(expression)
-    for symbol in sorted(expression.free_symbols, key=str):
-        if str(symbol) in ranges:
-            low, high = ranges[str(symbol)]
-            fresh = sympy.Dummy(positive=True)
-            expression = expression.subs(symbol, (low + high * fresh) / (1 + fresh))
-    above, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
-    if above == 0:
-        return True
-    free = sorted(expression.free_symbols, key=str)
-    parts = [sympy.Poly(part, *free).coeffs() if free else [part] for part in (above, below)]
-    signs = {bool(c > 0) for c in parts[0]} | {bool(c > 0) for c in parts[1]}
-    return len(signs) == 1 and all(c != 0 for part in parts for c in part)
 
 
 def steepest(gradient: Callable[[Array], Array], points: Array, seed: int, turns: int = 40) -> NDArray[np.float64]:

@@ -1,154 +1,210 @@
-"""Skipping communication with equal curvatures (D4) and without A4 (D8)."""
+"""Skipping communication where all f_i have one Hessian (D4), and without A4 (D8), as theorems of FedPD's own rounds with either coin.
+
+D4: gradients are A x_i + b_i, so that their mean is the gradient of f at the mean of the points, which is all that is used of A. The mean of the
+copies is that of x_i + eta lam_i, as after each round.
+
+D8: clients have ||x||^2/2 and -||x||^2/4, and u = 1/4. v_i = x_{0,i} - eta lam_i is all that a round reads of a client's state; X, Y and Z are
+E ||v_1||^2, E <v_1, v_2> and E ||v_2||^2, and S = X + Z. Two combinations a X + 2 b Y + c Z fall by multiples of 238 p^2 - 429 p + 176, whose smaller
+root is p* = (429 - sqrt(16489))/476 = 0.63149...: one by one of S, which makes S vanish for p < p*, and one by one of Z, which keeps S from vanishing
+for p >= p*.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace as State
 from typing import Any
 
-import numpy as np
-
 from fedtheory.algorithms import FedPD
-from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Fault, Finding
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import holds, proved
-from fedtheory.core.arrays import along_batch
-from fedtheory.core.errors import require
-from fedtheory.core.randomness import ScriptedKey
-from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, HalfDualStep, claim, fractions, rational, total
-from problems.quadratics import scalar_quadratics
+from fedtheory.claims import PlayedStates, Theorem, bar, run_on_quadratics
+from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels
+from paper_checks.fedpd.skipped_rounds import own_round
+from paper_checks.steps import Step, claim_steps
+
+# ---- D4 ------------------------------------------------------------------------------------------------------------------
 
 
-def check_d4(ctx: Context, *, second: Any = 1) -> Iterator[Finding]:
-    """One round from any state keeps the mean recursion, whatever the coin; ``second``: the second curvature over the others."""
-    eta, a = symbols("eta a", positive=True)
-    b1, b2, b3, l1, l2, y1, y2, now, before = symbols("b1 b2 b3 l1 l2 y1 y2 now before")
-    problem = scalar_quadratics(np.array([a, second * a, a]), np.array([b1 / a, b2 / (second * a), b3 / a]))
-    # a state whose means satisfy D3: mean lam = (now - before)/eta, mean x_{0,i} = 2 now - before; the rest is free
-    lam = np.array([[l1], [l2], [3 * (now - before) / eta - l1 - l2]], dtype=object)
-    copies = np.array([[y1], [y2], [3 * (2 * now - before) - y1 - y2]], dtype=object)
-    state = FedPDState(x=copies.sum(axis=0, keepdims=True) / 3, x_i=copies, x0_i=copies, lam_i=lam, memory=None)
-    kept = True
-    for coin in (True, False):
-        key: Any = ScriptedKey(1, {"communicate": coin})
-        new = FedPD(eta, p=0.5).round(problem, state, None, key)
-        mean = new.x_i.sum() / 3
-        kept &= is_zero(mean - (now + eta * (b1 + b2 + b3) / 3) / (1 + eta * a))
-        kept &= is_zero(new.lam_i.sum() / 3 - (mean - now) / eta)
-        kept &= is_zero(new.x0_i.sum() / 3 - (2 * mean - now))
-    yield proved(
-        "mean recursion",
-        kept,
-        "with one curvature a the mean of x_i goes to (mean + eta bbar)/(1 + eta a) whether or not the round communicates, and the "
-        "relations of D3 persist; they hold at the start with x^0 + eta grad f(x^0) for the mean: by induction the mean trajectory is that of "
-        "implicit gradient descent for every p, and converges to x* (each eigendirection of A is such a scalar)",
+def go_on(world: World, p: Parameters, last: int, state: State, algorithm: Any) -> list[Any]:
+    """A state, and those after it, each after a coin."""
+    states: list[Any] = [state]
+    for k in range(1, max(last, 1) + 1):
+        old, g_i = states[-1], world.vector(f"grad f_i {k}", True)
+        slope = world.vector(f"grad f {k}")
+        g_i = g_i - bar(g_i) + slope
+        answers = old.x0_i - (g_i + old.lam_i) * p.eta
+        world.at(old.f, bar(answers), f"f {k}", g=slope)
+        shared, kept = (
+            State(**own_round(world, p, old, answers, skips, algorithm), f=old.f, x_star=old.x_star)
+            for skips in (False, True)
+        )
+        old.x_i_next, old.slope = answers, slope
+        states.append([(1 - p.p, shared), (p.p, kept)] if k == last else shared)
+    return states[: last + 1]
+
+
+def play(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list[Any]:
+    """Any state after a round."""
+    f, (x_i, lam_i, copies) = (
+        world.function(p.L, p.mu, name="f"),
+        (world.vector(v, True) for v in ("x_i", "lam_i", "copies")),
+    )
+    copies = copies - bar(copies) + bar(x_i + lam_i * p.eta)
+    x_star = bar(x_i) * 0
+    world.at(f, x_star, "f*", g=x_star)
+    return go_on(world, p, last, State(x=bar(copies), x_i=x_i, x0_i=copies, lam_i=lam_i, f=f, x_star=x_star), algorithm)
+
+
+def first(world: World, p: Parameters, algorithm: Any = FedPD) -> list[tuple[Any, State]]:
+    """After the first round from a common point, with any duals."""
+    f, x, lam_i, answers = (
+        world.function(p.L, p.mu, name="f"),
+        world.vector("x^0"),
+        world.vector("lam_i^0", True),
+        world.vector("x_i^1", True),
+    )
+    x_star = x * 0
+    world.at(f, x_star, "f*", g=x_star)
+    before = State(x=x, x_i=x + lam_i * 0, x0_i=x + lam_i * 0, lam_i=lam_i)
+    return [
+        (chance, State(**own_round(world, p, before, answers, skips, algorithm), f=f, x_star=x_star))
+        for chance, skips in ((1 - p.p, False), (p.p, True))
+    ]
+
+
+def converges(algorithm: Any = FedPD) -> Theorem:
+    """The mean of the models converges to x* by (1 + eta mu)^-2 a round."""
+    return Theorem(
+        name="FedPD with one Hessian",
+        region="0 < mu < L, 0 < eta, 0 < p < 1",
+        states=PlayedStates(partial(play, algorithm=algorithm), begins=partial(first, algorithm=algorithm), least=1),
+        rounds={"t": 1, "T": 1},
+        quantities={
+            "step": "norm2(bar(x_i_next) - (bar(x_i) - eta*grad(f, bar(x_i_next))))",
+            "away": "norm2(bar(x_i) - x_star)",
+        },
+        claim=("step[t] == 0", "away[T] <= (1 + eta*mu)**(2 - 2*T)*away[1]", "away[T] -> 0 as T"),
+        proof="""
+          same:  claim 1 by identity
+          near:  (1 + eta*mu)**2*away[t+1] <= away[t] by derivation
+          pos:   0 <= away[t] by derivation
+          all:   claim 2 by induction T: base combine; step combine ((1 + eta*mu)**(-2))*near(t=T), ((1 + eta*mu)**(-2))*ih
+          done:  claim 3 by squeeze pos(t=T), all
+        """,
     )
 
 
-def compact_maps(h: Any, u: Fraction, algorithm: Any) -> tuple[Any, Any]:
-    """The round on v_i = x_{0,i} - eta lam_i, communicating and skipping, as matrices of fractions (L = 1, exact solves)."""
-    sympy = require("sympy", "closed forms")
-    curvature = fractions([str(v) for v in h])
-    problem = scalar_quadratics(curvature)
-    method = algorithm(u, p=Fraction(1, 2))
-    maps = []
-    for coin in (True, False):
-        key: Any = ScriptedKey(0, {"communicate": coin})
-        columns = []
-        for k in range(len(curvature)):
-            v = fractions([[str(int(i == k))] for i in range(len(curvature))])
-            state = FedPDState(v.sum(axis=0, keepdims=True) / len(curvature), v, v, 0 * v, None)
-            new = method.round(problem, state, None, key)
-            columns.append((new.x0_i - u * new.lam_i)[:, 0])
-        maps.append(sympy.Matrix(np.array(columns, dtype=object).T.tolist()).applyfunc(sympy.nsimplify))
-    return maps[0], maps[1]
+# ---- D8 ------------------------------------------------------------------------------------------------------------------
+
+MARGIN = "238*p**2 - 429*p + 176"
+FALLS = {"a": "4658*p**2 - 8877*p + 3969", "b": "(p - 1)*(4658*p - 4235)", "c": "4658*p**2 - 11589*p + 7225"}
+STAYS = {"a": "(1 - p)*(37 - 34*p)", "b": "(1 - p)*(55 - 34*p)", "c": "34*p**2 - 147*p + 125"}
 
 
-def stable_exactly_below(h: Any, u: Fraction, stated: Fraction, digits: Fraction, algorithm: Any = FedPD) -> bool:
-    """Show that E ||v||^2 goes to zero iff p < p*, with |p* - stated| <= digits, in exact arithmetic.
+def potential(t: str) -> str:
+    """The combination of moments of round t."""
+    return f"a*X[{t}] + 2*b*Y[{t}] + c*Z[{t}]"
 
-    The second moment moves by K(p) = (1-p) M kron M + p D kron D, which keeps the cone of semidefinite matrices, so its spectral radius is
-    an eigenvalue and crosses one only where det(I - K(p)) = 0. At p = 0 the radius is that of M, squared, below one; it is at least p times
-    that of D, squared, so above one for p > q = 1/radius(D)^2; and the polynomial has one root in (0, q].
-    """
-    sympy = require("sympy", "closed forms")
-    p = symbols("p")
-    M, D = compact_maps(h, u, algorithm)
-    kron = sympy.kronecker_product
-    polynomial = sympy.Poly(((sympy.eye(len(h) ** 2)) - (1 - p) * kron(M, M) - p * kron(D, D)).det(), p)
-    trace, det = M.trace(), M.det()
-    schur = abs(det) < 1 and abs(trace) < 1 + det  # Jury's conditions for two clients
-    if not (schur and D.is_diagonal()):
-        return False
-    q = 1 / max(abs(value) for value in D.diagonal()) ** 2
-    low, high = (sympy.Rational(stated + s * digits) for s in (-1, 1))
-    return bool(
-        compare(q, "<", 1)
-        and compare(high, "<", q)
-        and polynomial.count_roots(0, q) == 1
-        and polynomial.count_roots(low, high) == 1
+
+def moments(second: str, *more: str) -> dict[str, Any]:
+    """What both theorems are about: rounds of the method on curvatures 1 and ``second``; ``more``: vectors whose squares are quantities."""
+    states = run_on_quadratics(
+        "fedpd", "eta = 1/4, init_dual = grad, exact, p", curvatures=("1", second), centres=("0", "0")
+    )
+    v_1, v_2 = "x0_1 - lam_1/4", "x0_2 - lam_2/4"
+    squares = {"X": f"norm2({v_1})", "Y": f"dot({v_1}, {v_2})", "Z": f"norm2({v_2})"}
+    squares["S"] = f"norm2({v_1}) + norm2({v_2})"
+    return {
+        "states": states,
+        "rounds": {"t": 0, "T": 0},
+        "quantities": squares | {name: f"norm2({name})" for name in more},
+    }
+
+
+def vanishes(second: str = "-1/2") -> Theorem:
+    """E ||v||^2 -> 0 for p < p*."""
+    return Theorem(
+        name="FedPD is stable below p*",
+        region="0 < p < 13/20, 0 < d",
+        given={"margin": f"d == {MARGIN}"},
+        claim="S[t] -> 0 as t",
+        proof=f"""
+          some:  0 <= S[t]                                                                     by derivation
+          form:  0 <= {potential("t")}                                                         by derivation
+          round: {potential("t+1")} == {potential("t")} - 6*({MARGIN})*S[t]                    by identity
+          falls: {potential("t+1")} == {potential("t")} - 6*d*S[t]                             by combine 1*round, (6*S[t])*margin
+          all:   6*d*sum(S[t], t, 0, T) <= {potential("0")} - ({potential("T+1")})
+                   by induction T: base combine falls(t=0); step combine ih, falls(t=T+1)
+          most:  sum(S[t], t, 0, T) <= ({potential("0")})/(6*d)                                by combine (1/(6*d))*all, (1/(6*d))*form(t=T+1)
+          done:  claim                                                                         by series some, most
+        """,
+        where=FALLS,
+        **moments(second),
     )
 
 
-#: (h_1, h_2), u, and p* to four digits
-THRESHOLDS = ((("1", "-1/2"), "1/4", "0.6315"), (("1", "-9/10"), "3/10", "0.1472"), (("1", "-1/2"), "1/10", "0.8179"))
-
-
-def check_d8(ctx: Context, *, shift: Any = 0, algorithm: Any = FedPD) -> Iterator[Finding]:
-    """Thresholds in p from the exact second-moment recursion, and runs on both sides."""
-    yield proved(
-        "exact thresholds",
-        all(
-            stable_exactly_below(
-                [Fraction(v) for v in h], Fraction(u), Fraction(p) + rational(shift), Fraction(1, 20_000), algorithm
-            )
-            for h, u, p in THRESHOLDS
-        ),
-        "det(I - K(p)) of the second-moment map K has one root before p radius(D)^2 = 1, within 0.00005 of the stated p (Sturm's count in "
-        "fractions): "
-        + "; ".join(f"h = ({', '.join(h)}), u = {u}, p* = {p}" for h, u, p in THRESHOLDS)
-        + ". The radius, an eigenvalue because "
-        "K keeps semidefinite matrices, is below one before it and above one behind it; A4 fails, for the gradients' difference is a multiple of "
-        "x, and f is strongly convex",
-        engine="exact",
-    )
-    chains, rounds = ctx.pick(2000, 20_000), 120
-    ps = np.repeat([0.4, 0.8], chains)
-    skips = ctx.rng().random((rounds, len(ps))) < ps
-    method = algorithm(0.25, p=lambda r: along_batch(skips[r]))
-    trace = total(scalar_quadratics([1.0, -0.5]), method, np.ones((len(ps), 1)), rounds)
-    squares = trace["stationarity"].reshape(2, chains, -1).mean(axis=1)
-    yield holds(
-        "runs on both sides of 0.6315",
-        squares[0, -1] < 1e-2 * squares[0, 0] and squares[1, -1] > 10 * squares[1, 0],
-        "numeric",
-        f"mean ||grad f||^2 after {rounds} rounds: {squares[0, -1]:.3g} at p = 0.4, {squares[1, -1]:.3g} at p = 0.8 (start {squares[0, 0]:.3g})",
+def remains(second: str = "-1/2") -> Theorem:
+    """E ||v||^2 stays above a multiple of ||x^0||^2 for p* <= p < 1."""
+    return Theorem(
+        name="FedPD is not stable from p* on",
+        region="3/5 < p < 1",
+        given={"margin": f"{MARGIN} <= 0"},
+        claim=("k*x_0[0] <= (a + c)*S[T]", "0 < k"),
+        proof=f"""
+          some:  0 <= Z[t]                                                           by derivation
+          round: {potential("t+1")} == {potential("t")} - 12/49*({MARGIN})*Z[t]      by identity
+          rises: {potential("t")} <= {potential("t+1")}                              by combine (-1)*round, (12/49*Z[t])*margin
+          all:   {potential("0")} <= {potential("T")}                                by induction T: base combine; step combine ih, rises(t=T)
+          first: k*x_0[0] == {potential("0")}                                          by identity
+          most:  {potential("t")} <= (a + c)*S[t]                                    by derivation
+          done:  claim 1                                                             by combine 1*first, 1*all, 1*most(t=T)
+          start: claim 2                                                             by combine
+        """,
+        where=STAYS | {"k": "25/16*a + 35/16*b + 49/64*c"},
+        **moments(second, "x_0"),
     )
 
+
+DIGITS = Theorem(
+    name="p* to four digits",
+    region="",
+    claim=(f"0 < {MARGIN.replace('p', '0.63145')}", f"{MARGIN.replace('p', '0.63155')} < 0"),
+    proof="""
+      above: claim 1 by combine
+      below: claim 2 by combine
+    """,
+)
 
 CLAIMS = [
-    claim(
+    claim_steps(
         "FEDPD-D4",
-        "identity",
+        f"{PAPER}, derived",
         "skipping with equal curvatures",
         "If all f_i have the same Hessian, the mean trajectory does not depend on p and converges to x* for every p, however "
         "large G is.",
-        check_d4,
-        Fault("curvatures differ by a hundredth", "mean recursion", {"second": Fraction(101, 100)}),
-        assumes=("f_i quadratic with one positive definite Hessian", "exact local solves"),
+        [Step("implicit gradient steps", converges(), wrong={"models are averaged": converges(AveragesModels)})],
+        kind="identity",
+        assumptions=("f_i quadratic with one positive definite Hessian", "exact local solves"),
+        readings=(
+            "f_i(x) = <x, A x>/2 + <b_i, x>: the mean of the gradients is the gradient of f at the mean of the points. From the first round on the "
+            "mean of the models takes implicit gradient steps on f, whichever way coins fall.",
+        ),
     ),
-    claim(
+    claim_steps(
         "FEDPD-D8",
-        "divergence",
+        f"{PAPER}, derived",
         "why Theorem 3 needs A4",
         "Without A4 skipping can destroy convergence although f is strongly convex: on h = (1, -0.5), u = 0.25 FedPD is mean-square "
-        "stable iff p < p*, p* = 0.6315 to four digits.",
-        check_d8,
-        Fault("threshold shifted by 0.0002", "exact thresholds", {"shift": "2/10000"}),
-        Fault("half a dual step", "exact thresholds", {"algorithm": HalfDualStep}),
-        assumes=(A1, A2, "A4 fails", "exact local solves"),
+        "stable iff p < p*, the smaller root of 238 p^2 - 429 p + 176, p* = 0.6315 to four digits.",
+        [
+            Step("below p*", vanishes(), wrong={"second client steeper by a fiftieth": vanishes("-51/100")}),
+            Step("from p* on", remains(), wrong={"second client flatter by a fiftieth": remains("-49/100")}),
+            Step("four digits", DIGITS),
+        ],
+        kind="divergence",
+        assumptions=(A1, A2, "A4 fails", "exact local solves"),
+        readings=(
+            "Stable: E ||x_{0,i} - eta lam_i||^2, of both clients, tends to 0. A4 fails: the difference of the gradients is a multiple of x.",
+        ),
     ),
 ]

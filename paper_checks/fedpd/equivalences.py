@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace as State
 from typing import Any
 
 import numpy as np
 
 from fedtheory.algorithms import FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims import state
+from fedtheory.claims import PlayedStates, Theorem, state
 from fedtheory.claims.claim import Covered, Fault, Finding
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.sentences import tell
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
 from fedtheory.core.randomness import Key, ScriptedKey
-from fedtheory.local.solvers import Exact
+from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_not_zero, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd import identities
-from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated, put
+from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated
 from paper_checks.fedpd.draws import DRAWS
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
-from problems.quadratics import scalar_quadratics
 
 SCRIPT: Any = ScriptedKey(0)
 
@@ -70,11 +71,6 @@ def fedpd_is_consensus_admm(algorithm: Any = FedPD) -> Equivalence:
         kept={"x0_i": "x"},
         name="FedPD and consensus ADMM",
     )
-
-
-def check_eq1(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """FedPD with p = 0 and exact solves against consensus ADMM, as two methods with corresponding states."""
-    yield from find_stated(ctx, {"every round": fedpd_is_consensus_admm()}, instead)
 
 
 class DualsAtZero(Mistaken):
@@ -156,41 +152,53 @@ def check_eq4(ctx: Context, *, swapped: bool = False, period: int = 10) -> Itera
     )
 
 
-def check_eq5(ctx: Context, *, method: Any = FedDane) -> Iterator[Finding]:
-    """Client 1's local problem depends on client 2's data within the round, before any aggregation of models."""
-    a, c = symbols("a1 a2", positive=True), symbols("c1 c2")
-    rho, x = symbols("rho x", positive=True)
-    problem = scalar_quadratics(np.array(a, dtype=object), np.array(c, dtype=object))
-    seen: list[Any] = []
+def play_feddane(world: World, p: Parameters, last: int, method: Any = FedDane) -> list[State]:
+    """A round from any model: the gradient at it of the problem that a client solves, whatever its answer."""
+    f, x, answers = world.function(p.L, -p.L, client=True, name="f_i"), world.vector("x"), world.vector("x_i", True)
+    slope, _ = world.at(f, x + answers * 0, "f_i at x")
+    asked: list[Subproblem] = []
 
-    class Watch(Exact):
-        def __call__(self, sub: Subproblem, start: Any, key: Any, memory: None) -> Any:
-            answer = Exact.__call__(self, sub, start, key, memory)
-            seen.extend([answer[0], sub.grad(sub.z)])
-            return answer
+    class Asked(Memoryless):
+        def __call__(self, sub: Subproblem, start: Any, key: Any, memory: None) -> tuple[Any, None]:
+            asked.append(sub)
+            return array_of_vectors(answers), None
 
-    method(rho, Watch()).round(problem, PointState(np.array([[x]], dtype=object)), None, SCRIPT)
-    depends = any(is_not_zero(seen[0][0, 0].diff(v)) for v in (a[1], c[1]))
-    average_gradient = (a[0] * (x - c[0]) + a[1] * (x - c[1])) / 2
-    yield proved(
-        "global gradient in the local problem",
-        depends and all(is_zero(g - average_gradient) for g in seen[1][:, 0]),
-        "at the server's model every local problem has the gradient of the average, and client 1's answer depends on client 2's data in the same "
-        "round, so a second exchange takes place: outside class (5)",
+    clients: Any = identities.AnyGradients(unasked(answers).n, array_of_vectors(slope))
+    method(p.rho, Asked()).round(clients, PointState(array_of_vectors(x)), None, SCRIPT)
+    at = vector_of(asked[0].grad(asked[0].z), answers)
+    return [State(x=x, f_i=f, local_slope=at) for _ in range(last + 1)]
+
+
+def uses_global_gradient(method: Any = FedDane) -> Theorem:
+    """The local problems of a round have the gradient of f at the server's model, which no client knows."""
+    return Theorem(
+        name="FedDANE's local problems",
+        region="0 < L, 0 < rho",
+        states=PlayedStates(partial(play_feddane, method=method)),
+        rounds={"t": 0},
+        quantities={
+            "apart": "mean(norm2(local_slope - bar(grad(f_i, x))))",
+            "term": "mean(norm2(local_slope - grad(f_i, x)))",
+            "others": "mean(norm2(grad(f_i, x) - bar(grad(f_i, x))))",
+        },
+        claim=("apart[t] == 0", "term[t] == others[t]"),
+        proof="""
+          same:  claim 1 by identity
+          whose: claim 2 by identity
+        """,
     )
-    yield holds("traffic", method(1.0).traffic(Key(0, 0), None) == (2, 2), "count", "two vectors each way a round")
 
 
 CLAIMS = [
-    claim(
+    state(
         "FEDPD-EQ1",
-        "equivalence",
+        PAPER,
         "Section III",
         "FedPD follows the pattern of ADMM: with p = 0 and exact solves it is consensus ADMM.",
-        check_eq1,
-        put("half a dual step", "every round", fedpd_is_consensus_admm(HalfDualStep)),
-        assumes=("p = 0", "exact local solves"),
-        told=lambda: (tell(fedpd_is_consensus_admm(), name="every round"),),
+        fedpd_is_consensus_admm(),
+        wrong={"half a dual step": fedpd_is_consensus_admm(HalfDualStep)},
+        kind="equivalence",
+        assumptions=("p = 0", "exact local solves"),
     ),
     claim_steps(
         "FEDPD-EQ2",
@@ -229,14 +237,24 @@ CLAIMS = [
         Fault("a full gradient every round", "the estimate crosses rounds", {"period": 1}),
         assumes=("eta > 0, gamma > 0", "p = 0"),
     ),
-    claim(
+    claim_steps(
         "FEDPD-EQ5",
-        "equivalence",
+        PAPER,
         "Section IV-C",
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
-        check_eq5,
-        Fault("FedProx instead of FedDANE", "global gradient in the local problem", {"method": FedProx}),
-        assumes=("full participation", "exact local solves"),
+        [
+            Step(
+                "global gradient in the local problem",
+                uses_global_gradient(),
+                wrong={"FedProx instead of FedDANE": uses_global_gradient(FedProx)},
+            )
+        ],
+        kind="equivalence",
+        assumptions=("full participation",),
+        readings=(
+            "In (5) what clients do in a round depends on the server's model and their own functions alone. FedDANE's local problem has the gradient "
+            "of f at the server's model: what is added to a client's own gradient is what it differs by from the others', of the same round.",
+        ),
     ),
     state(
         "FEDPD-EQ6",

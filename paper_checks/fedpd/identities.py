@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from types import SimpleNamespace as State
 from typing import Any
 
-from fedtheory.algorithms import FedAvg, FedPD
+from fedtheory.algorithms import FedAvg, FedPD, Scaffold, VrlSgd
+from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.algorithms.scaffold import ScaffoldState
+from fedtheory.algorithms.vrl_sgd import VrlState
 from fedtheory.claims import PlayedStates, Theorem, bar
 from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
 from fedtheory.core.randomness import Key
-from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.solvers import GradientSteps, Memoryless
 from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import rounds
 from paper_checks.fedpd.skipped_rounds import own_round
 
-# ---- means (D3) ----------------------------------------------------------------------------------------------------------
+# ---- means (D3), and what is sent (Q4) ----------------------------------------------------------------------------------------------------------
 
 
 def play_any_answers(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list[Any]:
@@ -55,6 +60,25 @@ def means(algorithm: Any = FedPD) -> Theorem:
     )
 
 
+def exchanged(algorithm: Any = FedPD) -> Theorem:
+    """After a communication copies are the mean of x_i + eta lam_i, one vector of each client; after none they are a client's own."""
+    return Theorem(
+        name="what FedPD exchanges",
+        region="0 < eta, 0 < p < 1",
+        states=PlayedStates(partial(play_any_answers, algorithm=algorithm)),
+        rounds={"r": 0},
+        quantities={
+            "down": "mean(norm2(shared - bar(x_i_next + eta*lam_i_next)))",
+            "own": "mean(norm2(kept - (x_i_next + eta*lam_i_next)))",
+        },
+        claim=("down[r] == 0", "own[r] == 0"),
+        proof="""
+          all:  claim 1 by identity
+          kept: claim 2 by identity
+        """,
+    )
+
+
 # ---- the first round (D13) -------------------------------------------------------------------------------------------------
 
 FIRST_ROUND = Theorem(
@@ -88,6 +112,10 @@ class AnyGradients:
     def grad(self, x: Any) -> Any:
         """They are these."""
         return self.g
+
+    def take(self, clients: None) -> AnyGradients:
+        """All take part."""
+        return self
 
 
 def local_steps(world: World, p: Parameters, last: int, state: State) -> list[State]:
@@ -146,3 +174,86 @@ def with_step(share: Any) -> Theorem:
         return start_local(world, State(eta=p.eta * share), last)
 
     return replace(LINEAR_STEPS, states=PlayedStates(shorter, start, lambda world, p: start(world, p, 0)[0]))
+
+
+# ---- SCAFFOLD's control variates (D5, EQ3, D6) ---------------------------------------------------------------------------------
+
+
+class CountedSteps(Memoryless):
+    """A local solver of some steps of size lr that returns given answers, and keeps the linear term of its subproblem."""
+
+    def __init__(self, answers: Any, lr: Any) -> None:
+        self.answers, self.lr, self.steps = answers, lr, 1
+        self.asked: Any = None
+
+    def __call__(self, sub: Any, start: Any, key: Any, memory: None) -> tuple[Any, None]:
+        """They are these."""
+        self.asked = sub.a
+        return self.answers, None
+
+
+def play_control_variates(world: World, p: Parameters, last: int, sign: int = 1, share: Any = 1) -> list[State]:
+    """SCAFFOLD, VRL-SGD with Delta_i = sign (c_i - c), and a dual step of FedPD with eta = share K lr from lam_i = c - c_i, by their own rounds.
+
+    Local solvers may answer anything; c is the mean of the c_i.
+    """
+    solvers: list[CountedSteps] = []
+
+    def play(kind: Any, state: Any, before: Mapping[str, Any], answers: Any, **more: Any) -> dict[str, Any]:
+        def method(local: Any) -> Any:
+            solvers.append(CountedSteps(local.answers, p.lr))
+            made = kind(local=solvers[-1], **more)
+            solvers[-1].steps = p.K  # which constructors ask to be a number
+            return made
+
+        return world.round_of(method, state, before, answers)
+
+    def state_of_fedpd(**fields: Any) -> FedPDState:
+        return FedPDState(**fields, memory=None)
+
+    x, c_i = world.vector("x"), world.vector("c_i", True)
+    states = [State(x=x, c_i=c_i, c=bar(c_i), v=x, delta_i=(c_i - bar(c_i)) * sign)]
+    for k in range(1, max(last, 1) + 1):
+        old, answers = states[-1], world.vector(f"y_i {k}", True)
+        own = play(Scaffold, ScaffoldState, {"x": old.x, "c": old.c, "c_i": old.c_i}, answers)
+        other = play(VrlSgd, VrlState, {"x": old.v, "delta_i": old.delta_i}, answers)
+        dual = {"x": old.x, "x_i": answers, "x0_i": old.x + old.c_i * 0, "lam_i": old.c - old.c_i}
+        moved = play(FedPD, state_of_fedpd, dual, answers, eta=share * p.K * p.lr)
+        old.asked, old.asked_vrl, old.asked_fedpd = (vector_of(solver.asked, answers) for solver in solvers[-3:])
+        old.x_next, old.c_next, old.c_i_next, old.lam_next = own["x"], own["c"], own["c_i"], moved["lam_i"]
+        states.append(State(**own, v=other["x"], delta_i=other["delta_i"]))
+    return states[: last + 1]
+
+
+def start_control_variates(world: World, p: Parameters) -> State:
+    """c_i^0 = 0."""
+    x, zero = world.vector("x^0"), world.vector("any", True) * 0
+    return State(x=x, c_i=zero, c=bar(zero), v=x, delta_i=zero)
+
+
+def of_control_variates(*names: str, sign: int = 1, share: Any = 1) -> Theorem:
+    """Quantities of SCAFFOLD's rounds are 0: the dual's difference to FedPD's own, centred, and so on."""
+    quantities = {
+        "dual": "mean(norm2(c_next - c_i_next - (lam_next - bar(lam_next))))",
+        "term": "mean(norm2(asked - asked_fedpd))",
+        "told": "norm2(bar(c_i_next) - (x - x_next)/(K*lr))",
+        "models": "norm2(x - v)",
+        "drift": "mean(norm2(delta_i - (c_i - c)))",
+        "local": "mean(norm2(asked - asked_vrl))",
+    }
+    return Theorem(
+        name="SCAFFOLD's rounds",
+        region="0 < lr, 1 <= K",
+        states=PlayedStates(partial(play_control_variates, sign=sign, share=share), begins=start_control_variates),
+        rounds={"r": 0},
+        quantities={name: quantities[name] for name in names},
+        claim=tuple(f"{name}[r] == 0" for name in names),
+        proof="\n".join(f"{name}: claim {k} by identity" for k, name in enumerate(names, start=1)),
+    )
+
+
+#: c - c_i moves as FedPD's dual, then centred; it is the linear term of local work, as FedPD's dual is; and models alone tell c
+SCAFFOLD_DUALS = of_control_variates("dual", "term")
+SCAFFOLD_TELLS = of_control_variates("told")
+LONGER_DUALS = of_control_variates("dual", "term", share=Fraction(101, 100))
+SCAFFOLD_IS_VRL = of_control_variates("models", "drift", "local")

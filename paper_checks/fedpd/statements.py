@@ -103,28 +103,6 @@ DUAL_STEP = Lemma("dual step", "(47)", INEXACT, _dual_step, {"share": 1})
 SERVER_STEP = Lemma("step in x_0, every number of clients", "(48)", SMOOTH, _server_step, {"share": 1})
 
 
-def _inner_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """A step d of Oracle II at x = 0 with an estimate g + e of the gradient: g + e + lam + d/gamma + (x + d - x_0)/eta = 0."""
-    f = w.function(p.L, -p.L)
-    d, e, x0 = w.vector("d"), w.vector("e"), w.vector("x0")
-    x = d * 0
-    g, value = w.at(f, x, "g")
-    _, new_value = w.at(f, x + d, "g+")
-    lam = -g - e - d / p.gamma - (x + d - x0) / p.eta
-    change = lagrangian(new_value, x + d, x0, lam, p.eta) - lagrangian(value, x, x0, lam, p.eta)
-    return change + norm2(d) * (1 / (2 * p.eta) + 1 / p.gamma - c.drift * p.L) - norm2(e) / (2 * p.L)
-
-
-def _moved_copy(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    x, lam, m = (w.vector(name) for name in ("x", "lam", "m"))
-    change = lagrangian(0, x, m, lam, p.eta) - lagrangian(0, x, x * 0, lam, p.eta)
-    return change + norm2(m) / (2 * p.eta) - dot(lam + (x - m) / p.eta, m) * c.sign
-
-
-INNER_STEP = Lemma("step of Oracle II", "Lemma 9", "0 < L, 0 < eta, 0 < gamma", _inner_step, {"drift": 1})
-MOVED_COPY = Lemma("a copy of x_0 moves by m", "Lemma 9", "0 < eta", _moved_copy, {"sign": -1})
-
-
 def uploads_above_mean(spread2: Any, n: Any, eta: Any, share: Any = 1) -> Any:
     """Lemma 3's right side, (23): mean_i L_i at the uploads minus at their average is at least this."""
     return spread2 * (-share * (n - 1) / (2 * n * eta))
@@ -242,35 +220,6 @@ def in_rounds(claimed: str, name: str, *, bounded_below: bool = False) -> Inequa
         name=name,
     )
 
-
-def exact_round(w: World, p: Parameters) -> SimpleNamespace:
-    """A round of every client with exact solves, lam_i = -grad f_i(x_i): how far all moved, and how much mean L_i fell."""
-    f = w.function(p.L, -p.L, client=True)
-    x = w.vector("x", True)
-    x0 = bar(x * 0)
-    g, value = w.at(f, x, "g")
-    slope = w.vector("g+", True)
-    moved = x0 - (slope - g) * p.eta
-    _, new_value = w.at(f, moved, "g+", g=slope)
-    server = bar(moved - slope * p.eta)
-    fall = lagrangian(value, x, x0, -g, p.eta) - lagrangian(new_value, moved, server, -slope, p.eta)
-    return SimpleNamespace(f=f, u=p.L * p.eta, fall=fall, server=server, dx2=norm2(moved - x), d0_2=norm2(server - x0))
-
-
-def _round_falls(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    r = exact_round(w, p)
-    return ((1 - c.drift * r.u) * (1 + r.u) * r.dx2 + r.d0_2) / (2 * p.eta) - r.fall
-
-
-def _gradient_is_moves(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    r = exact_round(w, p)
-    g, _ = w.at(r.f, r.server, "g0+")
-    return norm2(bar(g)) - (r.u**2 * r.dx2 + r.d0_2) * (c.strength * (1 + r.u) ** 2 / (2 * p.eta**2))
-
-
-STABLE = "0 < L, 0 < eta < 1/(2*L)"
-ROUND_FALLS = Lemma("a whole round", "(46) to (48), D1", STABLE, _round_falls, {"drift": 2})
-GRADIENT_IS_MOVES = Lemma("the gradient by what moved", "D1", STABLE, _gradient_is_moves, {"strength": 4})
 
 #: the worst ||grad f(x_0^1)||^2 for f(x^0) - inf f <= 1
 FIRST_ROUND = "2*L*(1+L*eta)**2/(1+4*L*eta+2*L**2*eta**2)"

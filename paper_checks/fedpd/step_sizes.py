@@ -2,76 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
 
-import numpy as np
-
-from fedtheory.algorithms import FedPD
-from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Fault, Finding
+from fedtheory.claims import Theorem, run_on_quadratics
+from fedtheory.claims.claim import Picture
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import proved
-from fedtheory.claims.statements.limit import Divergence, Limit
-from fedtheory.claims.statements.theorems.as_parts import is_proved
-from fedtheory.proofs.spectrum import round_map
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, AveragesModels, HalfDualStep, claim, find_stated, fractions, put, rational
+from fedtheory.claims.statements.limit import Divergence
+from paper_checks.fedpd.common import A1, A2, PAPER, fractions
 from paper_checks.fedpd.theorems import corrected
-from problems.quadratics import Quadratic, scalar_quadratics
+from paper_checks.steps import Step, claim_steps
+from problems.quadratics import Quadratic
+
+BELOW = Theorem(
+    name="FedPD's steps below u = 1/2",
+    region="0 < L, 0 < eta < 1/(2*L), 0 <= D_0",
+    states=corrected().states,
+    quantities={name: text for name, text in corrected().quantities.items() if name != "grad2"},
+    rounds={"t": 0, "T": 0},
+    where={"c": "(1 - 2*L*eta)*(1 + L*eta)/(2*eta)"},
+    given={"below": "f[0] - D_0 <= f[t]"},
+    claim=("moved[t] -> 0 as t", "server[t] -> 0 as t"),
+    proof="""
+      some:   0 <= moved[t]                                          by derivation
+      far:    0 <= server[t]                                         by derivation
+      round:  c*moved[t] + server[t]/(2*eta) <= level[t] - level[t+1] by derivation
+      lies:   f[t] <= level[t]                                       by derivation
+      start:  level[0] == f[0]                                       by identity
+      models: c*sum(moved[t], t, 0, T) <= level[0] - level[T+1]
+                by induction T: base combine 1*round(t=0), (1/(2*eta))*far(t=0); step combine ih, 1*round(t=T+1), (1/(2*eta))*far(t=T+1)
+      copies: sum(server[t], t, 0, T)/(2*eta) <= level[0] - level[T+1]
+                by induction T: base combine 1*round(t=0), c*some(t=0); step combine ih, 1*round(t=T+1), c*some(t=T+1)
+      least:  level[0] - level[T+1] <= D_0                           by combine 1*start, 1*lies(t=T+1), 1*below(t=T+1)
+      all:    sum(moved[t], t, 0, T) <= D_0/c                        by combine (1/c)*models, (1/c)*least
+      each:   sum(server[t], t, 0, T) <= 2*eta*D_0                   by combine (2*eta)*copies, (2*eta)*least
+      first:  claim 1                                                by series some, all
+      second: claim 2                                                by series far, each
+    """,
+)
+#: f has curvature (c - a)/2; with L = c any u > 1/2 is c eta for some a < c
+BEYOND = Theorem(
+    name="FedPD's duals beyond u = 1/2",
+    region="0 < a < c, 1/(2*a) < eta < 1/a",
+    states=run_on_quadratics(
+        "fedpd",
+        "eta, init_dual = grad, exact, p = 0",
+        curvatures=("c", "c", "-a", "-a"),
+        centres=("0", "0", "0", "0"),
+        ties=("x0_3 - x0_4",),
+    ),
+    quantities={"X": "norm2(lam_3 - lam_4)"},
+    rounds={"T": 0, "t": 0},
+    where={"m": "eta*a/(1 - eta*a)"},
+    claim=("X[t+T] == m**(2*T)*X[t]", "1 < m"),
+    proof="""
+      round: X[t+1] == m**2*X[t]      by identity
+      done:  claim 1                  by induction T: base combine; step combine m**2*ih, 1*round(t=t+T)
+      grows: claim 2                  by combine
+    """,
+)
+#: the same from FedPD's own start, where the two clients differ a little
+JUST_BEYOND = Divergence(
+    "fedpd",
+    "eta = 501/1000, init_dual = grad, exact, p = 0",
+    problem=lambda: Quadratic(
+        fractions(["1", "1", "-99967/100000", "-9998/10000"])[:, None, None],
+        fractions(["3/10", "-1/10", "1", "-1"])[:, None],
+    ),
+)
 
 
-def _quadratics(*curvatures: str, linear: tuple[str, ...] = ("3/10", "-1/10", "1", "-1")) -> Quadratic:
-    """(h_i/2) x^2 - b_i x in fractions."""
-    return Quadratic(fractions(curvatures)[:, None, None], fractions(linear)[:, None])
-
-
-#: instance I-STEP: four clients, f strongly convex, some f_i concave; L = 1
-I_STEP = ("1", "1", "-49/50", "-47/50")
-
-
-def _stated(kind: Any, region: str, curvatures: tuple[str, ...] = I_STEP, method: Any = FedPD, **more: Any) -> Any:
-    """A statement on FedPD with u = m/1000."""
-    return kind(
-        lambda m: method(rational(m) / 1000),
-        problem=lambda: _quadratics(*curvatures),
-        region=region,
-        name="FedPD with u = m/1000",
-        **more,
-    )
-
-
-_BELOW = "I-STEP, u = .519, .520"
-D7 = {
-    _BELOW: _stated(Limit, "m in 519..520", point="5/2"),  # x*: mean b over mean h
-    "I-STEP, u = .530": _stated(Divergence, "m in 530..530"),
-    "just above 1/2": _stated(Divergence, "m in 501..501", ("1", "1", "-99967/100000", "-9998/10000")),
-}
-
-
-def unstable_mode(algorithm: Any) -> bool:
-    """Check that the difference of two clients of curvature -h, beside two of curvature 1, is multiplied by -u h/(1 - u h)."""
-    h, u = symbols("h u", positive=True)
-    found = round_map(algorithm(u), scalar_quadratics(np.array([1, 1, -h, -h])), np.zeros(1, dtype=int).astype(object))
-    apart = np.array([0, 0, 1, -1], dtype=object)[:, None]
-    state = FedPDState(x=0 * apart[:1], x_i=apart, x0_i=0 * apart, lam_i=h * apart, memory=None)
-    mode = found.layout.flatten(state)
-    return all(is_zero(entry) for entry in found.matrix.dot(mode) + u * h / (1 - u * h) * mode)
-
-
-def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any] | None = None) -> Iterator[Finding]:
-    """Stable below u = 1/2 by Theorem 1's derivation, an unstable mode above it in symbols, and instances in fractions."""
-    text = (
-        "for u < 1/2 every round lowers mean L_i by ((1-2u)(1+u)/(2 eta)) mean ||dx_i||^2 + ||dx_0||^2/(2 eta), and mean L_i >= f(x_0): on "
-        "quadratics with f bounded below the steps of every trajectory are square summable, so no eigenvalue lies outside the unit circle; at "
-        "u = 1/2 by continuity. With curvatures (1, 1, -h, -h) the difference of the two last clients has the multiplier -u h/(1 - u h), of "
-        "modulus above one iff u h > 1/2; for every u > 1/2 some h < 1 with 1/2 < u h < 1 does, and f is strongly convex"
-    )
-    yield proved("stable up to 1/2 and not beyond", is_proved(corrected()) and unstable_mode(algorithm), text)
-    yield from find_stated(ctx, D7, instead)
+def draw_multipliers(context: Context) -> Picture:
+    """The multiplier of the difference of two clients of curvature -h, by u."""
     steps = [k / 100 for k in range(1, 76)]
-    yield draw_bound(
+    return draw_bound(
         "FedPD's multiplier on curvatures (1, 1, -h, -h): stable below one",
         steps,
         [1.0] * len(steps),
@@ -83,17 +87,27 @@ def check_d7(ctx: Context, *, algorithm: Any = FedPD, instead: Mapping[str, Any]
 
 
 CLAIMS = [
-    claim(
+    claim_steps(
         "FEDPD-D7",
-        "bound",
+        f"{PAPER}, derived",
         "how tight the step-size range of Theorem 1 is",
-        "With exact solves FedPD is stable on quadratics with f bounded below up to u = L eta = 1/2 and not beyond; the paper's "
-        "0.309 is conservative.",
-        check_d7,
-        put("stable a little beyond", _BELOW, _stated(Limit, "m in 529..530")),
-        put("unstable a little before", "I-STEP, u = .530", _stated(Divergence, "m in 519..519")),
-        Fault("half a dual step, symbols", "stable up to 1/2 and not beyond", {"algorithm": HalfDualStep}),
-        put("server averages x_i alone", _BELOW, _stated(Limit, "m in 519..519", method=AveragesModels)),
-        assumes=(A1, A2, "exact local solves", "p = 0"),
+        "With exact solves and f bounded below the steps of FedPD's models vanish for every u = L eta < 1/2, and for every u > 1/2 there are "
+        "quadratics, f strongly convex, on which differences of its duals grow geometrically; the paper's 0.309 is conservative.",
+        [
+            Step("up to 1/2", BELOW, wrong={"beyond 1/2": replace(BELOW, region="0 < L, 0 < eta < 1/L, 0 <= D_0")}),
+            Step("beyond it", BEYOND, wrong={"before 1/2": replace(BEYOND, region="0 < a < c, 0 < eta < 1/a")}),
+            Step(
+                "u = 501/1000, L = 1",
+                JUST_BEYOND,
+                wrong={"u = 499/1000": replace(JUST_BEYOND, options=JUST_BEYOND.options.replace("501", "499"))},
+            ),
+        ],
+        kind="bound",
+        assumptions=(A1, A2, "exact local solves", "lam_i^0 = -grad f_i(x^0)", "p = 0"),
+        readings=(
+            "L = c: for every u = c eta > 1/2 there is a curvature a < c with 1/2 < a eta < 1. From FedPD's own start clients of one curvature do "
+            "not differ; where their curvatures differ a little they do, as in the last step.",
+        ),
+        picture=draw_multipliers,
     )
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -74,6 +75,57 @@ def exact_solves(strength: Any) -> Theorem:
       start: level[0] == f[0]                                           by identity
       all:   sum(grad2[t], t, 1, T) <= K*(level[0] - level[T])          by induction T: base combine falls(t=0); step combine ih, falls(t=T)
       done:  claim                                                      by combine 1*all, K*below(t=T), K*start
+    """,
+    )
+
+
+@cache
+def gradients_vanish() -> Theorem:
+    """||grad f(x_0^t)||^2 -> 0 with exact solves, for f >= f(x^0) - D_0, by D1."""
+    own = corrected()
+    return replace(
+        own,
+        name="FedPD's gradients vanish",
+        region=f"{own.region}, 0 <= D_0",
+        quantities={name: own.quantities[name] for name in ("f", "grad2")},
+        where={name: own.where[name] for name in ("u", "M", "K")},
+        rests={"sums": own},
+        given={"below": "f[0] - D_0 <= f[t]"},
+        claim="grad2[t] -> 0 as t",
+        proof="""
+      pos:   0 <= grad2[t]                        by derivation
+      bound: sum(grad2[t], t, 1, T) <= K*D_0      by combine 1*sums, K*below(t=T)
+      done:  claim                                by series pos, bound
+    """,
+    )
+
+
+@cache
+def reaches_the_minimiser() -> Theorem:
+    """x_0^t -> 0 where f(x) = sqrt(1 + ||x||^2), whose gradient is x/f(x)."""
+    own = gradients_vanish()
+    return replace(
+        own,
+        name="FedPD on sqrt(1 + ||x||^2)",
+        units="value = 1, length = 1",
+        quantities={**own.quantities, "X": "norm2(x)"},
+        rounds={"t": 1, "T": 1},
+        rests={"sums": corrected(), "vanish": own},
+        given={
+            **own.given,
+            "least": "1 <= f[t]",
+            "value": "f[t]**2 == 1 + X[t]",
+            "slope": "grad2[t]*(1 + X[t]) == X[t]",
+        },
+        claim="X[t] -> 0 as t",
+        proof="""
+      pos:   0 <= grad2[t]                        by derivation
+      far:   0 <= X[t]                            by derivation
+      sign:  0 <= f[t]                            by combine 1*least
+      falls: f[T] <= f[0]                         by combine (1/K)*sums
+      near:  X[t] <= grad2[t]*f[0]**2
+               by combine (-1)*slope, (-grad2[t])*value, (2*grad2[t]*f[t])*falls(T=t), grad2[t]*square(f[0] - f[t])
+      done:  claim                                by squeeze far, near, vanish
     """,
     )
 

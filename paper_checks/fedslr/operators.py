@@ -25,10 +25,10 @@ from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.proofs.symbolic import symbols
-from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
+from paper_checks.given_gradients import SCRIPT
 from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import robust_low_rank_regression

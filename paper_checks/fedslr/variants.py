@@ -31,11 +31,11 @@ from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd.structure import SCRIPT
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.operators import column
 from paper_checks.fedslr.theory import DERIVED
+from paper_checks.given_gradients import SCRIPT
 from paper_checks.steps import Conclusion, Step, claim_steps
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from fedtheory.algorithms import FedPD
 from fedtheory.claims.statements.theorems.as_parts import is_proved
 from paper_checks.fedpd import skipping, spreads
 from paper_checks.fedpd.common import total
-from paper_checks.fedpd.neighbourhood import neighbourhood_is_reached
-from paper_checks.fedpd.oracle_two_lemmas import lemma_nine_follows
 from paper_checks.fedpd.theorems import corrected, with_errors
 from paper_checks.fedpd.variance_reduced import expected_stationarity, grows_by, second_moments
 from problems.finite_sum import SampledQuadratic
@@ -103,22 +100,3 @@ def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different
 def test_by_how_much_the_second_moment_of_rough_samples_grows(factor: int, H: int, holds: bool) -> None:
     one, eta = Fraction(1), Fraction(79, 1000)
     assert grows_by(second_moments(Fraction(H), [one, one], eta, 6 * eta, 10), 10, factor) is holds
-
-
-@pytest.mark.parametrize(("share", "holds"), [(1, True), (2, True), ("99/100", False), ("1/2", False)])
-def test_the_radius_of_fedavgs_neighbourhood(share: object, holds: bool) -> None:
-    assert neighbourhood_is_reached(share) is holds
-
-
-@pytest.mark.parametrize(
-    ("settings", "holds"),
-    [
-        ({}, True),
-        ({"noise": 2, "nine": 10}, True),
-        ({"sign": 1}, False),
-        ({"noise": "99/100"}, False),
-        ({"nine": "899/100"}, False),
-    ],
-)
-def test_the_constants_of_lemma_9(settings: dict[str, Any], holds: bool) -> None:
-    assert lemma_nine_follows(**settings) is holds

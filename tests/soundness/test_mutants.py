@@ -53,7 +53,7 @@ MUTANTS = (
     Mutant("coin swapped", FedPD._communicates, '"communicate", 1 - p', '"communicate", p', ("Q4",), True),
     Mutant("traffic ignores the coin", FedPD.traffic, "np.asarray(self._communicates(key), dtype=float)", "np.asarray(1.0)", ("Q4", "TAB1")),
     Mutant("traffic doubled", record.Recorder._add, "np.rint(up * self", "np.rint(2 * up * self", ("Q4", "TAB1")),
-    Mutant("duals start at zero", FedPD.init, "-problem.grad(x0) if", "-0 * problem.grad(x0) if", ("D13", "D14", "EQ1")),
+    Mutant("duals start at zero", FedPD.init, "-problem.grad(x0) if", "-0 * problem.grad(x0) if", ("D13", "EQ1")),
     Mutant("Oracle II's step", FedPD.oracle_two, "(eta + gamma)", "(eta + 2 * gamma)", ("EQ4",)),
     Mutant("one local step more", GradientSteps._descend, "range(", "range(1 + ", ("EQ6", "D9"), True),
     Mutant("sign of FedDANE's correction", FedDane.round, "average(g_i, clients) - g_i", "g_i - average(g_i, clients)", ("EQ5",)),

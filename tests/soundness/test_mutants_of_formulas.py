@@ -12,12 +12,10 @@ import pytest
 from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
 from paper_checks.afedpd import moments, stability
-from paper_checks.fedpd import common, neighbourhood, oracle_two_lemmas, variance_reduced
+from paper_checks.fedpd import common, oracle_two_lemmas, variance_reduced
 
 MUTANTS = {
     "fedpd": (
-        Mutant("an eighth of the neighbourhood", neighbourhood.radius, "share * 2", "share / 4", ("R2",)),
-        Mutant("an eighth of the sum of squares", neighbourhood.squares_below, "/ 6", "/ 48", ("R2",)),
         Mutant("Oracle II's steps three times as long", variance_reduced.step_limit, "1 / (3 *", "1 / (1 *", ("T2",)),
         Mutant("what Oracle II spends without gamma", variance_reduced.spent_at_most, "(1 + eta / gamma)", "1", ("T2",)),
         Mutant("L for L^2 in Lemma 10", oracle_two_lemmas.error_allowed, "L**2", "L", ("L10s",)),

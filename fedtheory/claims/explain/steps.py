@@ -66,7 +66,9 @@ class StepWriter:
                 yield from self._by_combine(line, goal, arguments)
             case "induction":
                 yield from self._by_induction(line, goal, arguments)
-            case "cases" | "values":
+            case "larger" if arguments.startswith("in "):
+                yield ("what the larger of two is at most, from ", *self._references(arguments.removeprefix("in ")))
+            case "cases" | "values" | "larger":
                 yield from self._by_parts(line, goal, rule, arguments)
             case _:
                 yield (f"by the rule '{rule}', from ", *self._references(arguments))
@@ -130,6 +132,8 @@ class StepWriter:
                     "where ",
                     Math(f"0 \\le {latex(read(head))}" if k == 0 else f"{latex(read(head))} \\le 0"),
                 )
+            elif rule == "larger":
+                where = (f"for the {'second' if k else 'first'} of the two",)
             else:
                 where = ("for ", Math(f"{latex(read(head))} = {self.wholes[head][0] + k}"))
             name, inner = _inner(piece)

@@ -9,6 +9,7 @@ refuses, and names line and rule, what was expected and what was found.
                 telescope [in n] of NAME | contraction [in n] of NAME
                 mean NAME | root NAME, NAME | least s of NAME
                 cases formula: RULE; RULE                             each may use "case"
+                larger of: RULE; RULE | larger in NAME                for max(A, B) <= R, and from it
                 values K: RULE; RULE; ...                             one for each value of a whole number
                 bernoulli x, s | exponential x | logarithm x | power NAME, s
                 identity | cite NAME
@@ -20,6 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from .algebra import AtomPolynomial, PowerOfAtom, Quotient, value_of
 from .formulas import Sentence, names, read, show_tree, split_pieces, substitute
@@ -186,9 +188,8 @@ def by_induction(checker: Checker, line: ProofLine, goal: Sentence, text: str, m
     if any(n in names_in(fact) for fact in checker.facts):
         raise TermRefused(line.name, line.rule, f"cases that do not speak of {n}", text)
     base = _inner(checker, line, goal.substitute({n: ast.Constant(rounds[n])}), pieces[0].removeprefix("base "), more)
-    step = _inner(
-        checker, line, goal.substitute({n: read(f"{n}+1")}), pieces[1].removeprefix("step "), {**more, "ih": goal}
-    )
+    known = {**more, "ih": goal} | {f"ih_{k}": side for k, side in enumerate(_larger_of(goal), start=1)}
+    step = _inner(checker, line, goal.substitute({n: read(f"{n}+1")}), pieces[1].removeprefix("step "), known)
     return f"{n}: base {base}; step {step}"
 
 
@@ -408,6 +409,34 @@ def by_cases(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
     return f"{head}: {'; '.join(written)}"
 
 
+def by_larger(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
+    """The larger of two numbers is at most what both are, and neither is more; the step of an induction over it may use "ih_1" and "ih_2".
+
+    A <= R        B <= R        max(A, B) <= R
+    --------------------        --------------
+      max(A, B) <= R                A <= R
+    """
+    if text.startswith("in "):
+        premise = checker.premise(line, goal, text.removeprefix("in "), more)
+        same = [side for side in _larger_of(premise) if str(side) == str(goal)]
+        if not same:
+            raise TermRefused(line.name, line.rule, "one side of a line max(A, B) <= R", f"{goal}, of {premise}")
+        return text
+    head, rules = _pieces(text)
+    sides = _larger_of(goal)
+    if head != "of" or len(rules) != len(sides) or not sides:
+        raise TermRefused(line.name, line.rule, "'of: RULE; RULE', and a line max(A, B) <= R", f"{text}, for {goal}")
+    return f"of: {'; '.join(_inner(checker, line, side, rule, more) for side, rule in zip(sides, rules, strict=True))}"
+
+
+def _larger_of(goal: Sentence) -> list[Sentence]:
+    """A <= R and B <= R, of max(A, B) <= R; nothing of other sentences."""
+    match goal.left:
+        case ast.Call(func=ast.Name(id="max"), args=[_, _] as parts) if goal.sign in ("<=", "<") and not goal.exists:
+            return [replace(goal, left=part) for part in parts]
+    return []
+
+
 def by_values(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
     """One value of a whole number after the other.
 
@@ -532,6 +561,7 @@ RULES: Mapping[str, ProofRule] = {
     "root": by_root,
     "least": by_least,
     "cases": by_cases,
+    "larger": by_larger,
     "values": by_values,
     "bernoulli": by_bernoulli,
     "exponential": by_exponential,

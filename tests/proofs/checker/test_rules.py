@@ -76,6 +76,16 @@ ACCEPTED = {
         "done: claim by cases a - b: combine 1*case; combine 1*case",
         "0 < a, 0 < b",
     ),
+    "two sides in one induction": (
+        "a**n*(a - 1) <= b",
+        """
+        both: max(a**n*(a - 1) - b, a**n - 1) <= 0
+                by induction n: base (larger of: combine; combine); step (larger of: combine (a)*ih_1, 0*ih_2; combine (a)*ih_2, 0*ih_1)
+        one:  a**n*(a - 1) - b <= 0                by larger in both
+        done: claim                                by combine 1*one
+        """,
+        "0 <= a <= 1, 0 <= b",
+    ),
     "a root": (
         "sqrt(a*b) <= (a + b)/2",
         """
@@ -126,6 +136,18 @@ REFUSED = {
         "done: claim by induction n: base combine; step combine (y)*ih",
         "0 <= y",
         "done, by induction",
+    ),
+    "the larger of two from one side": (
+        "max(a, b) <= a + b",
+        "done: claim by larger of: combine",
+        "0 <= a, 0 <= b",
+        "RULE; RULE",
+    ),
+    "what is no side of the larger": (
+        "a - b <= a + b",
+        "both: max(a, b) <= a + b by larger of: combine; combine\ndone: claim by larger in both",
+        "0 <= a, 0 <= b",
+        "one side of a line",
     ),
     "the hypothesis of an induction elsewhere": (
         "1 + n*(y - 1) <= y**n",

@@ -104,6 +104,18 @@ EXAMPLES = {
     "an exponential": Theorem(
         name="an exponential", region="0 < x", claim="1 + x/2 <= exp(x/2)", proof="done: claim by exponential x/2"
     ),
+    "two sides in one induction": Theorem(
+        name="two sides in one induction",
+        region="0 <= a <= 1, 0 <= b",
+        rounds={"n": 0},
+        claim="a**n*(a - 1) <= b",
+        proof="""
+          both: max(a**n*(a - 1) - b, a**n - 1) <= 0
+                  by induction n: base (larger of: combine; combine); step (larger of: combine (a)*ih_1, 0*ih_2; combine (a)*ih_2, 0*ih_1)
+          one:  a**n*(a - 1) - b <= 0     by larger in both
+          done: claim                     by combine 1*one
+        """,
+    ),
     "powers of both sides": Theorem(
         name="powers of both sides",
         region="0 < x, 0 < y, 0 <= s",

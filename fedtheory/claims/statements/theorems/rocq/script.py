@@ -20,13 +20,18 @@ from fedtheory.claims.statements.theorems.rocq.signs import Signs
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute
-from fedtheory.proofs.checker.rules import _PART, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
+from fedtheory.proofs.checker.rules import _PART, _larger_of, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
 from fedtheory.proofs.checker.terms import Checker, ProofLine
 from fedtheory.proofs.rocq.expressions import identifier
 from fedtheory.proofs.rocq.settings import NumberRange
 
 _Premises = Mapping[str, Sentence]
 _ONE = Quotient.number(1)
+
+
+def _below(goal: Sentence) -> str:
+    """What is at most the left side is on that side of the right one, too."""
+    return "Rle_trans" if goal.sign == "<=" else "Rle_lt_trans"
 
 
 @dataclass
@@ -121,6 +126,7 @@ class Script:
             "mean": self._mean,
             "root": self._root,
             "cases": self._cases,
+            "larger": self._larger,
             "squeeze": lambda *given: write_squeeze(self, *given[:3]),
             "values": self._values,
             "least": self._least,
@@ -281,13 +287,19 @@ class Script:
         first, word = self.checker.signature.rounds[n], identifier(n)
         base = self._inner(line, goal.substitute({n: ast.Constant(first)}), pieces[0].removeprefix("base "), more)
         after = goal.substitute({n: read(f"{n}+1")})
-        step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal})
+        sides = dict(zip(("ih_1", "ih_2"), _larger_of(goal), strict=False))
+        step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal, **sides})
+        either = [
+            f"pose proof ({_below(goal)} _ _ _ ({most} _ _) ih) as {name}."
+            for name, most in zip(sides, ("Rmax_l", "Rmax_r"), strict=False)
+        ]
         said = f"fun {word} : nat => {self.formulas.sentence(goal)}"
         return "\n  ".join(
             [
                 f"clear {word}_low; revert {word} {word}_least; apply (from_round ({said}) {first}); [| intros {word} {word}_least ih].",
                 f"{{ {base} }}",
                 f"pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low; cbv beta in ih |- *.",
+                *either,
                 step,
             ]
         )
@@ -340,6 +352,16 @@ class Script:
         return (
             f"apply (cases_rule ({self.formulas.read(tree)})); intros {name}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
         )
+
+    def _larger(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        if text.startswith("in "):
+            name = text.removeprefix("in ")
+            first, _ = _larger_of(self.checker.premise(line, goal, name, more))
+            most = "Rmax_l" if str(first) == str(goal) else "Rmax_r"
+            return f"exact ({_below(goal)} _ _ _ ({most} _ _) {self.premise(goal, name, more)})."
+        _, rules = _pieces(text)
+        shown = [self._inner(line, side, rule, more) for side, rule in zip(_larger_of(goal), rules, strict=True)]
+        return f"apply Rmax_lub{'_lt' * (goal.sign == '<')}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
 
     def _least(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         s, _, name = text.partition(" of ")
