@@ -338,11 +338,17 @@ def _refute_numbers(
     gap = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
     failed = gap > 0 or (sentence.sign == "==" and gap != 0) or (sentence.sign == "<" and gap == 0)
     if exact and isinstance(gap, Fraction) and not theorem.sequences:
+        if failed and gap == 0:  # no instance shows by how much
+            raise _Suspected(f"both sides of a strict inequality are equal at {_show(point)}, rounds {dict(rounds)}")
         empty = Instance(WITHOUT_STATES, dict(point), (), (), (), gap)
         return BrokenClaim(claim, dict(rounds), empty, gap) if failed else None
     if abs(gap) > SUSPECT_OF_DIGITS and failed:
         raise _Suspected(f"in floats the claim fails by {float(gap):.3g} at {_show(point)}, rounds {dict(rounds)}")
     return None
+
+
+#: names of what is said of the least of several gaps, beside names that authors give
+_LEAST = "the least gap is at most number "
 
 
 def _all_above_zero(trace: StateTrace, gaps: list[Any]) -> System:
@@ -352,7 +358,7 @@ def _all_above_zero(trace: StateTrace, gaps: list[Any]) -> System:
         return trace.system(forms[0])
     system = trace.system(Form())
     least = Form(values={system.values: 1})
-    below = tuple((f"least {k}", least - form) for k, form in enumerate(forms))
+    below = tuple((f"{_LEAST}{k}", least - form) for k, form in enumerate(forms))
     return replace(system, values=system.values + 1, hypotheses=(*system.hypotheses, *below), conclusion=least)
 
 
@@ -408,7 +414,7 @@ def _instance(
 
 def _own_values(theorem: Theorem, system: System, instance: Instance) -> int:
     """How many values of an instance are those of its states, and not the least of several gaps."""
-    several = any(name.startswith("least ") for name, _ in system.hypotheses)
+    several = any(name.startswith(_LEAST) for name, _ in system.hypotheses)
     return len(instance.values) - several
 
 
@@ -418,6 +424,11 @@ def _extent(
     """The first round of the states that are played, how many follow, and whether they begin at the start."""
     asked: list[int] = []
     _ask(theorem, sentence, {**point, **_fractions(rounds)}, asked)
+    for (
+        hypothesis
+    ) in theorem.hypotheses.values():  # what is given of a round by its number decides about all later ones
+        if hypothesis.sign != "->" and hypothesis.exists is None and not hypothesis.names & theorem.rounds.keys():
+            _ask(theorem, hypothesis, point, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
     base = 0 if begins else min(asked, default=0)
     last = max(asked, default=0) - base

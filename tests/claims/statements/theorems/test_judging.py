@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from claims_in_place import put_claims
 from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
-from fedtheory.claims import Theorem, state
+from fedtheory.claims import PlayedStates, Theorem, state
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import NothingToPlant, Reading
 from fedtheory.claims.context import Context
@@ -22,6 +23,7 @@ from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
 from fedtheory.claims.statements.theorems.mistakes import is_implied, pick_stronger
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.writing import describe_theorem, write_latex
+from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.regions.units import UnlikeUnits
 
 
@@ -101,6 +103,33 @@ def test_of_a_checker_that_accepts_everything_nothing_can_be_planted(monkeypatch
     (first, *_) = as_parts.plant_near_misses(theorem, "statement")
     with pytest.raises(NothingToPlant, match="own proof proves every mistake"):
         first.subject["planted"][1](Context())
+
+
+def play_halving(w: World, p: Parameters, last: int) -> list[SimpleNamespace]:
+    """A vector that shrinks by 1 - p a round, from any."""
+    states = [SimpleNamespace(e=w.vector("e"))]
+    for _ in range(last):
+        states.append(SimpleNamespace(e=states[-1].e * (1 - p.p)))
+    return states
+
+
+@pytest.mark.parametrize(("factor", "broken"), [("1", False), ("9/10", True)])
+def test_what_is_given_of_the_first_round_holds_on_instances_of_later_ones(factor: str, broken: bool) -> None:
+    """From round T alone every length was tried, also those to which no first round leads."""
+    theorem = Theorem(
+        "0 < p < 1",
+        f"U[T] <= {factor}*(1 - p)**(2*T)",
+        states=PlayedStates(play_halving),
+        quantities={"U": "norm2(e)"},
+        rounds={"T": 0},
+        given={"unit": "U[0] == 1"},
+    )
+    assert isinstance(refute_theorem(theorem), BrokenClaim) == broken
+
+
+def test_a_strict_inequality_that_holds_with_equality_is_suspected_and_not_refuted() -> None:
+    found = refute_theorem(Theorem("0 < x <= 1", "x < 1"))
+    assert not isinstance(found, BrokenClaim) and any("are equal" in why for why in found.suspected)
 
 
 def test_no_weaker_statement_is_planted() -> None:
