@@ -93,7 +93,10 @@ class OpenDerivation:
                 symbols.values[t] = symbols.unique(f"F{k}")
         for name, vector in fields.items():
             symbols.introduce(name, vector)
-        symbols.name_rest(int(self.data["mean"]), int(self.data["deviation"]))
+        common, own = (
+            len(names) for names in self.named.leaves
+        )  # a derivation that needs no leaf has states all the same
+        symbols.name_rest(max(common, int(self.data["mean"])), max(own, int(self.data["deviation"])))
         return symbols
 
     def _partner(self, block: str, name: str) -> dict[str, dict[int, bool]]:

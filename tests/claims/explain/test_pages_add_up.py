@@ -26,6 +26,7 @@ from fedtheory.proofs import prove
 from fedtheory.proofs.checker.algebra import value_of
 from fedtheory.proofs.checker.formulas import Sentence, read
 from fedtheory.proofs.checker.terms import ProofLine
+from paper_checks.fedpd.theorems import reaches_the_minimiser
 from tests.support.read_pages import Random, adds_up, evaluate, read_latex, sections
 from tests.support.theorems import FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
@@ -192,3 +193,8 @@ def test_the_state_after_a_round_on_the_page_makes_the_quantities() -> None:
     (forms,) = (t for t in tables if t.name == "forms")
     (form,) = (row[1][0] for row in forms.rows if row[0][0].latex == "X_{t + 1}")
     assert np.all(evaluate(form.tree, known) == total)
+
+
+def test_states_with_vectors_that_no_line_needs_are_told() -> None:
+    """FEDPD-D10: a line that all vectors leave."""
+    assert "x_0" in write_markdown(of_theorem(reaches_the_minimiser()))
