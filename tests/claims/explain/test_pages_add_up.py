@@ -197,4 +197,4 @@ def test_the_state_after_a_round_on_the_page_makes_the_quantities() -> None:
 
 def test_states_with_vectors_that_no_line_needs_are_told() -> None:
     """FEDPD-D10: a line that all vectors leave."""
-    assert "x_0" in write_markdown(of_theorem(reaches_the_minimiser()))
+    assert "| of the state |" in write_markdown(of_theorem(reaches_the_minimiser()))
