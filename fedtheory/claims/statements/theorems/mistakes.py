@@ -156,7 +156,8 @@ def is_implied(theorem: Theorem, other: Theorem, seed: int = 0) -> bool:
         return False
     changed = [a for a, b in zip(theorem.sentences, other.sentences, strict=True) if str(a) != str(b)]
     rng = random.Random(seed)
-    for k in range(IMPLICATION_DRAWS):
+    speaks_of = (theorem.parameters.names, theorem.rounds, theorem.quantities, theorem.sequences)
+    for k in range(IMPLICATION_DRAWS if any(speaks_of) else 1):
         try:
             point = _draw_point(other, rng)
             values: dict[tuple[str, int], Fraction] = {}
