@@ -167,8 +167,11 @@ def claim_steps(
         for wrong, right in false.items()
     ]
     theorems = {step.name: step.statement for step in steps if isinstance(step.statement, Theorem)}
-    planted += [
-        fault for name, theorem in theorems.items() if name not in false for fault in list_faults(theorem, name, {})
+    planted += [  # of another reading nothing is planted: no word rests on it
+        fault
+        for name, theorem in theorems.items()
+        if name not in false and by_name[name].role != "reading"
+        for fault in list_faults(theorem, name, {})
     ]
     planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
     near: list[Step | Conclusion] = [*steps, *conclusions]

@@ -62,14 +62,17 @@ BEYOND = Theorem(
     """,
 )
 #: the same from FedPD's own start, where the two clients differ a little
-JUST_BEYOND = Divergence(
-    "fedpd",
-    "eta = 501/1000, init_dual = grad, exact, p = 0",
-    problem=lambda: Quadratic(
+
+
+def four_quadratics() -> Quadratic:
+    """Two clients of curvature 1 and two of curvature nearly -1, apart from each other a little."""
+    return Quadratic(
         fractions(["1", "1", "-99967/100000", "-9998/10000"])[:, None, None],
         fractions(["3/10", "-1/10", "1", "-1"])[:, None],
-    ),
-)
+    )
+
+
+JUST_BEYOND = Divergence("fedpd", "eta = 501/1000, init_dual = grad, exact, p = 0", problem=four_quadratics)
 
 
 def draw_multipliers(context: Context) -> Picture:

@@ -21,7 +21,7 @@ from fedtheory.core.regularisers import L1, regularised
 from paper_checks import afedpd, dualfl, fedpd, fedslr, safari
 from paper_checks.afedpd.moment_pictures import FAMILY
 from paper_checks.collected import read_instances
-from paper_checks.fedpd.divergence import STANDS_STILL
+from paper_checks.fedpd.baselines import D12
 from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS
 from paper_checks.said import (
@@ -252,8 +252,8 @@ def test_a_bound_does_not_speak_of_functions_outside_its_class(change) -> None:
 
 
 def test_a_statement_on_an_instance_gives_its_runs_in_fractions() -> None:
-    runs = list(list_stored_runs("FEDPD-D14", STANDS_STILL))
-    assert len(runs) == len(STANDS_STILL.points)
+    runs = list(list_stored_runs("FEDPD-D12", D12["FedPD, three clients"]))
+    assert len(runs) == len(D12["FedPD, three clients"].points)
     last = runs[0].play(3)[-1].x
     assert last.dtype == object and isinstance(last.item(), Fraction)
     assert np.array_equal(runs[0].play(3)[-1].x, last), "a run is the same whenever it is played"
