@@ -66,12 +66,17 @@ def weighted_mean(weights: Sequence[str], centres: Sequence[Any]) -> str:
     return f"({' + '.join(f'{w}*({c})' for w, c in zip(weights, centres, strict=True))})/({' + '.join(weights)})"
 
 
+def two_quadratics(lr: Any, h1: Any, h2: Any, c1: Any, c2: Any) -> Any:
+    """(a_i/2)(x - c_i)^2 with lr a_i = h_i."""
+    return scalar_quadratics(np.array([h1 / lr, h2 / lr]), np.array([c1, c2]))
+
+
 def fedavg_ends(steps: str = "Q") -> Limit:
     """FedAvg on (a_i/2)(x - c_i)^2, two clients, ends at sum w_i c_i/sum w_i with w_i = 1 - (1 - lr a_i)^Q; h_i = lr a_i, c_i > 0 by a shift."""
     return Limit(
         "fedavg",
         "lr, steps = Q",
-        problem=lambda lr, h1, h2, c1, c2: scalar_quadratics(np.array([h1 / lr, h2 / lr]), np.array([c1, c2])),
+        problem=two_quadratics,
         region="0 < lr, 0 < h1 < 2, 0 < h2 < 2, 0 < c1, 0 < c2, Q in 1..3",
         point=weighted_mean([f"(1 - (1 - h{k})**({steps}))" for k in "12"], ("c1", "c2")),
     )

@@ -244,7 +244,7 @@ def test_misprints_in_the_ledgers_are_found_by_their_units_alone(paper: str) -> 
 def test_lemmas_of_the_ledgers_can_be_followed_on_numbers_with_units() -> None:
     """No lemma escapes because its text does something else than arithmetic."""
     lemmas = [lemma for paper in PRINTED for lemma in lemmas_of(paper)]
-    assert len(lemmas) > 90
+    assert len(lemmas) > 70
     for lemma in lemmas:
         settings = lemma.units.replace("as printed", "")
         reading = UnitReading(lemma.region, lemma.region.simple_points(1)[0], lemma.constants, settings)
