@@ -292,7 +292,7 @@ def rows_times(x: Array, a: Array) -> Array:
     *batch, n, k = x.shape
     among = range(
         len(batch)
-    )  # permutations that are written out cost a tenth of `moveaxis`, which every local step would pay twice
+    )  # a permutation written out costs a tenth of `moveaxis`, which each local step would pay twice
     rows = xp.reshape(xp.permute_dims(x, (len(batch), *among, len(batch) + 1)), (n, -1, k))
     product = xp.matmul(rows, a)
     runs = xp.reshape(product, (product.shape[0], *batch, product.shape[-1]))

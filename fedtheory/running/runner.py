@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.core.arrays import Array, is_array, is_object, like, namespace, to_numpy
+from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
@@ -53,7 +53,7 @@ def shape_start(problem: Problem, x0: Array) -> Array:
         raise InvalidInput(f"x0 is a {type(x0).__name__}; expected an array (d,) or (*batch, d) with d = {problem.d}")
     if x0.shape[-1] != problem.d:
         raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; expected (d,) or (*batch, d) with d = {problem.d}")
-    if not is_object(x0) and np.iscomplexobj(to_numpy(x0)):
+    if not is_object(x0) and namespace(x0).isdtype(x0.dtype, "complex floating"):
         raise InvalidInput("x0 has complex numbers; expected real ones")
     if is_object(x0) and not all(isinstance(v, numbers.Number) or hasattr(v, "free_symbols") for v in np.ravel(x0)):
         raise InvalidInput("x0 is an array of objects that are no numbers; expected numbers, fractions or symbols")

@@ -19,6 +19,14 @@ from paper_checks.fedslr.kl_theorems import SLOPE, TO_THE_SLOPE
 from paper_checks.fedslr.theorems import RESIDUAL, ROUNDS, SERVER, STEPS, VALUES, play_on, play_with_slope
 
 
+def end_step(w: World, p: Parameters, k: int, state: Any, x: Any, reached: Any, s: Any, phi: Any) -> None:
+    """s is R's subgradient where the step ends; A2 there; and phi, of where it began, is at least the infimum."""
+    w.at(state.R, x, f"R+ {k}", g=s)
+    slope, _ = w.at(state.f, reached, f"f+ {k}")
+    w.assume(f"A2 {k}", norm2(slope) - p.b)
+    w.assume(f"infimum {k}", state.low - phi)
+
+
 def play_local_steps(w: World, p: Parameters, last: int) -> list[Any]:
     """Steps with full gradients: p_k from any w + p_k, G = (p_k - p_{k+1})/eta_l, and w + m with any m."""
     f, reg = w.function(p.L, -p.L, name="f"), w.function(None, 0, name="R")
@@ -29,10 +37,7 @@ def play_local_steps(w: World, p: Parameters, last: int) -> list[Any]:
         s, moved, low = w.vector(f"s {k}"), w.vector(f"m {k}"), w.value(f"infimum {k}")
         state = SimpleNamespace(p=x, at=at, f=f, R=reg, mapping=g + s, moved=moved, low=low)
         x, reached = x - (g + s) * p.eta, at - (g + s) * p.eta
-        w.at(reg, x, f"R+ {k}", g=s)
-        slope, _ = w.at(f, reached, f"f+ {k}")
-        w.assume(f"A2 {k}", norm2(slope) - p.b)
-        w.assume(f"infimum {k}", low - value - penalty)
+        end_step(w, p, k, state, x, reached, s, value + penalty)
         states.append(state)
         at = reached + moved
     return states
@@ -54,10 +59,7 @@ def play_drawn_steps(w: World, p: Parameters, last: int) -> list[Any]:
         state = SimpleNamespace(p=x, at=at, f=f, R=reg, drawn=drawn, mapping=mapping, moved=moved, low=low)
         x, reached = x - drawn * p.eta, at - drawn * p.eta
         state.p_next, state.reached = x, reached
-        w.at(reg, x, f"R+ {k}", g=s)
-        slope, _ = w.at(f, reached, f"f+ {k}")
-        w.assume(f"A2 {k}", norm2(slope) - p.b)
-        w.assume(f"infimum {k}", low - value - penalty)
+        end_step(w, p, k, state, x, reached, s, value + penalty)
         states.append(state)
         at = reached + moved
     return states

@@ -93,9 +93,8 @@ class OpenDerivation:
                 symbols.values[t] = symbols.unique(f"F{k}")
         for name, vector in fields.items():
             symbols.introduce(name, vector)
-        common, own = (
-            len(names) for names in self.named.leaves
-        )  # a derivation that needs no leaf has states all the same
+        # a derivation that needs no leaf has states all the same
+        common, own = (len(names) for names in self.named.leaves)
         symbols.name_rest(max(common, int(self.data["mean"])), max(own, int(self.data["deviation"])))
         return symbols
 

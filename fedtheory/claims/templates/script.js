@@ -9,7 +9,7 @@
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const claim = target && target.closest("details.claim");
     if (!claim) return;
-    if (claim.hidden) { form.reset(); filter(); }
+    if (claim.hidden) { form.reset(); filter(); write(form.elements.text); }
     claim.open = true;
     claim.scrollIntoView();
   };
@@ -44,11 +44,11 @@
     for (const name of names) form.elements[name].value = asked.get(name) || "";
     filter();
   };
-  const write = (event) => {
+  const write = (field) => {
     const asked = new URLSearchParams([...new FormData(form)].filter(([name, value]) => names.includes(name) && value));
     const address = location.pathname + (asked.size ? "?" + asked : "") + location.hash;
     try {
-      if (event.target.name === "text") history.replaceState(null, "", address);
+      if (field.name === "text") history.replaceState(null, "", address);
       else history.pushState(null, "", address);
     } catch { /* some browsers keep the address of a file as it is */ }
   };
@@ -61,7 +61,7 @@
   if (form) {
     form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", (event) => { filter(); write(event); });
+    form.addEventListener("input", (event) => { filter(); write(event.target); });
     addEventListener("popstate", read);
     for (const button of all("button", form)) {
       button.addEventListener("click", () => { for (const claim of claims) if (!claim.hidden) claim.open = !!button.dataset.open; });

@@ -196,7 +196,8 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     gap = Sides(numbers, lookup, theorem.formulas, number).gap(sentence)
     unmet = [] if floats else world.broken()
-    unmet += [] if floats else [name for name, left in _given(theorem, posed, instance.point, lookup) if left > 0]
+    given = [] if floats else _given(theorem, posed, instance.point, lookup)
+    unmet += [name for name, left, strict in given if left > 0 or (strict and left == 0)]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")
     return gap
@@ -240,8 +241,8 @@ def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point
     return _Posed(trace, base, last, played, start, numbers, told, exact)
 
 
-def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: Any) -> Iterator[tuple[str, Any]]:
-    """What is given of the rounds that are played: by name, left side less right side, which is at most zero."""
+def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: Any) -> Iterator[tuple[str, Any, bool]]:
+    """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below."""
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.sign == "->" or hypothesis.exists is not None:
             raise InvalidInput("the claim rests on hypotheses about limits, so that it is not tried on instances")
@@ -259,9 +260,9 @@ def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: An
                 raise InvalidInput(
                     f"the hypothesis {name} is not linear in quantities, or speaks of other rounds"
                 ) from None
-            yield name, gap
+            yield name, gap, hypothesis.sign == "<"
             if hypothesis.sign == "==":
-                yield name, -gap
+                yield name, -gap, False
 
 
 def _ask(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Any], asked: list[int]) -> None:
@@ -310,10 +311,10 @@ def _on_symbols(
 
     gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
     rows: list[NamedForm] = []
-    for k, (name, left) in enumerate(_given(theorem, posed, point, lookup)):
+    for k, (name, left, strict) in enumerate(_given(theorem, posed, point, lookup)):
         if isinstance(left, Form):
             rows.append((f"given {name} {k}", left))
-        elif left > (0 if posed.exact else SUSPECT):
+        elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):
             raise InvalidInput(f"the point does not meet the hypothesis {name}")
     return posed, gaps, rows
 
@@ -424,9 +425,8 @@ def _extent(
     """The first round of the states that are played, how many follow, and whether they begin at the start."""
     asked: list[int] = []
     _ask(theorem, sentence, {**point, **_fractions(rounds)}, asked)
-    for (
-        hypothesis
-    ) in theorem.hypotheses.values():  # what is given of a round by its number decides about all later ones
+    # what is given of a round by its number decides about all later ones
+    for hypothesis in theorem.hypotheses.values():
         if hypothesis.sign != "->" and hypothesis.exists is None and not hypothesis.names & theorem.rounds.keys():
             _ask(theorem, hypothesis, point, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None

@@ -127,6 +127,26 @@ def test_what_is_given_of_the_first_round_holds_on_instances_of_later_ones(facto
     assert isinstance(refute_theorem(theorem), BrokenClaim) == broken
 
 
+def play_two_vectors(w: World, p: Parameters, last: int) -> list[SimpleNamespace]:
+    """Any two vectors in every round."""
+    return [SimpleNamespace(e=w.vector(f"e {k}"), g=w.vector(f"g {k}")) for k in range(last + 1)]
+
+
+def test_an_instance_on_the_edge_of_a_strict_hypothesis_refutes_nothing() -> None:
+    """U = 0 breaks the claim, and 0 < U is given; that it holds elsewhere is not known either."""
+    theorem = Theorem(
+        "0 < p < 1",
+        "1 <= V[t] + 1000000*U[t]",
+        states=PlayedStates(play_two_vectors),
+        quantities={"U": "norm2(e)", "V": "norm2(g)"},
+        rounds={"t": 0},
+        given={"some": "0 < U[t]", "little": "V[t] <= 1/2"},
+    )
+    found = refute_theorem(theorem)
+    assert not isinstance(found, BrokenClaim) and found.suspected
+    assert isinstance(refute_theorem(replace(theorem, given={"little": "V[t] <= 1/2"})), BrokenClaim)
+
+
 def test_a_strict_inequality_that_holds_with_equality_is_suspected_and_not_refuted() -> None:
     found = refute_theorem(Theorem("0 < x <= 1", "x < 1"))
     assert not isinstance(found, BrokenClaim) and any("are equal" in why for why in found.suspected)
