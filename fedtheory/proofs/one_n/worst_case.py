@@ -219,7 +219,7 @@ def _require_short(leaves: int, conditions: int) -> None:
     seconds = SECONDS * (conditions + leaves**2 / 2) ** 3
     if seconds > MOST_SECONDS:
         raise InvalidInput(
-            f"a Gram matrix of {leaves} x {leaves} or more under {conditions} conditions would take some {seconds / 60:.1g} minutes; clients "
+            f"a Gram matrix of {leaves} x {leaves} or more under {conditions} conditions would take some {seconds / 60:.3g} minutes; clients "
             "that are alike have a small program for every n at once (--clients any), and a time limit (--time-limit) lets this one be tried"
         )
 
