@@ -5,12 +5,9 @@ The names it offers stand in ``__init__.pyi`` and load on first use, so that imp
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import lazy_loader
-
-from fedtheory.moved import MovedModules
 
 __version__ = "0.1.0"
 
@@ -28,6 +25,3 @@ def __getattr__(name: str) -> Any:
         if near and not name.startswith("_"):
             raise AttributeError(f"fedtheory has no {name!r}; did you mean {' or '.join(near)}?") from None
         raise error
-
-
-sys.meta_path.append(MovedModules())

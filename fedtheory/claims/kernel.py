@@ -205,10 +205,12 @@ class _Asked:
 def ask_kernel(
     verdicts: Sequence[Verdict],
     workers: int = 1,
-    told: Callable[[RocqAnswer, int], None] = lambda answer, total: None,
+    told: Callable[[RocqAnswer, str], None] = lambda answer, how_far: None,
     claims: Mapping[str, Claim] | None = None,
 ) -> list[Verdict]:
     """The verdicts with what Rocq says of their proof objects; what several have is written, and checked, once, by one of so many workers.
+
+    Each answer is ``told`` as it comes, with how far this is: "statement 3 of 26", then "piece 2 of 17" for what is no whole statement.
 
     Raises
     ------
@@ -218,14 +220,14 @@ def ask_kernel(
     compile_core()
     own = {v.id: list_statements(v, claims[v.id]) if claims and v.id in claims else [] for v in verdicts}
     stated = {_proves(s): s for found in reversed(list(own.values())) for s in reversed(found)}
-    asked = _ask(_ask_statements, _batches(stated), workers, told)
+    asked = _ask(_ask_statements, _batches(stated), workers, told, "statement")
     sound = [s for key, s in stated.items() if asked[key].accepted]
     inside = {key: s.name for s in reversed(sound) for key in s.pieces}
     written = {id: [s for s in found if asked[_proves(s)].accepted] for id, found in own.items()}
     pieces = {v.id: list_pieces(v, written[v.id]) for v in verdicts}
     alone = {_key(p.data): p for found in reversed(list(pieces.values())) for p in reversed(found)}
     others = {key: p for key, p in alone.items() if key not in inside}
-    asked |= _ask(_ask_pieces, _batches(others), workers, told)
+    asked |= _ask(_ask_pieces, _batches(others), workers, told, "piece")
     of_lines = {s.name: asked[key].answers[0] for key, s in stated.items() if asked[key].accepted}
 
     def answers_of(id: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -262,7 +264,8 @@ def _ask(
     task: Callable[[Any], list[_Asked]],
     batches: Sequence[Mapping[str, Any]],
     workers: int,
-    told: Callable[[RocqAnswer, int], None],
+    told: Callable[[RocqAnswer, str], None],
+    what: str,
 ) -> dict[str, _Asked]:
     """Answers by the keys of what was asked, batch by batch."""
     found, total = dict[str, _Asked](), sum(map(len, batches))
@@ -273,7 +276,7 @@ def _ask(
         for key, answered in zip(batch, failed if outcome.error is not None else outcome.value, strict=True):
             found[key] = answered
             for answer in answered.answers:
-                told(answer, total)
+                told(answer, f"{what} {len(found)} of {total}")
     return found
 
 

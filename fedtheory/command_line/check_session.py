@@ -157,13 +157,10 @@ class CheckSession:
         from fedtheory.claims.references import load_claims
 
         with follow_progress("theorems", 0, 0, self.log_file) as progress:
-            answered = 0
 
-            def told(answer: RocqAnswer, total: int) -> None:
-                nonlocal answered
-                answered += 1
+            def told(answer: RocqAnswer, how_far: str) -> None:
                 word = "accepted" if answer.accepted else f"REFUSED: {answer.said}"
-                progress.say(f"Rocq, {answered} of {total}: {answer.name} {word} ({answer.seconds:.1f} s)")
+                progress.say(f"Rocq, {how_far}: {answer.name} {word} ({answer.seconds:.1f} s)")
 
             claims = {r.id: load_claims(r.source)[r.id] for r in references}
             asked = ask_kernel(list(verdicts), count_workers(self.workers), told, claims)
