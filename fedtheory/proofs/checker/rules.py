@@ -12,7 +12,7 @@ refuses, and names line and rule, what was expected and what was found.
                 larger of: RULE; RULE | larger in NAME                for max(A, B) <= R, and from it
                 values K: RULE; RULE; ...                             one for each value of a whole number
                 bernoulli x, s | exponential x | logarithm x | power NAME, s
-                identity | cite NAME
+                identity | cite NAME [from NAME, ...]
                 squeeze NAME, NAME, LIMIT ... | limit of NAME, LIMIT ... | limit as t of NAME | monotone NAME, LIMIT | series NAME, NAME
 """
 
@@ -537,16 +537,19 @@ def by_power(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
 
 
 def by_cite(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
-    """A theorem of the literature, by its name: what rests on it is *proved, given* that name.
+    """A theorem of the literature, by its name: what rests on it is *proved, given* that name. What it is applied to are earlier lines.
 
-    NAME (not checked here)
-    -----------------------
-               F
+    A_1, ..., A_m,   NAME (not checked here)
+    ----------------------------------------
+                       F
     """
-    if not re.fullmatch(r"[A-Z][\w ,.()'-]{3,120}", text):
-        raise TermRefused(line.name, line.rule, "the name of a theorem, with its source", text)
-    if text not in checker.cited:
-        checker.cited.append(text)
+    name, _, premises = text.partition(" from ")
+    if not re.fullmatch(r"[A-Z][\w ,.()'-]{3,120}", name):
+        raise TermRefused(line.name, line.rule, "the name of a theorem, with its source", name)
+    for piece in split_pieces(premises):
+        checker.premise(line, goal, piece, more)
+    if name not in checker.cited:
+        checker.cited.append(name)
     return text
 
 

@@ -525,6 +525,14 @@ def test_what_is_cited_is_told() -> None:
     assert check_term(term("2*a <= a**2 + 1", lines, "0 < a")).cited == ("Young's inequality",)
 
 
+def test_what_a_cited_theorem_is_applied_to_are_earlier_lines() -> None:
+    lines = "pos: 0 <= a by combine\nknown: 2*a <= a**2 + 1 by cite Young's inequality from {}\ndone: claim by combine 1*known"
+    found = check_term(term("2*a <= a**2 + 1", lines.format("pos"), "0 < a"))
+    assert found.cited == ("Young's inequality",)
+    with pytest.raises(TermRefused, match="a line before it"):
+        check_term(term("2*a <= a**2 + 1", lines.format("nothing"), "0 < a"))
+
+
 def test_quantities_of_draws_are_not_multiplied() -> None:
     """E XY is not E X E Y."""
     quantities, drawn = {"X": "x", "Y": "y"}, ["p", "1 - p"]
