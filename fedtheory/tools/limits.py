@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 from fedtheory.core.errors import NotAvailable, TimeLimitReached
 
@@ -46,3 +47,15 @@ def limit_time(seconds: float | None) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             faulthandler.cancel_dump_traceback_later()
             signal.signal(signal.SIGALRM, before)
+
+
+def limit_processor_time(process: int, seconds: int) -> bool:
+    """End a running process after so many seconds of a processor; return whether the system can do that to another process (Linux can)."""
+    try:
+        import resource
+
+        limit: Any = resource.prlimit  # type: ignore[attr-defined,unused-ignore]
+    except (ImportError, AttributeError):
+        return False
+    limit(process, resource.RLIMIT_CPU, (seconds, seconds))
+    return True

@@ -6,6 +6,7 @@ import datetime
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -17,9 +18,12 @@ from pathlib import Path
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.folders import CORE, RocqTheorem, write_core, write_in_one_file
 from fedtheory.proofs.rocq.keeping import find_core, is_sealed_core, keep_answer, recall_answers, seal_core
+from fedtheory.tools.limits import limit_processor_time
 
-#: seconds for one file
+#: seconds of a processor for one file; where a process's own time cannot be limited, of the clock
 FILE_SECONDS = 300
+#: how many times longer it may take by the clock, on a machine that does other work as well
+WAITING = 10
 #: what proofs may rest on: the standard library's real numbers, functions that agree everywhere are equal, the excluded middle
 AXIOMS = frozenset(
     [
@@ -162,19 +166,23 @@ def read_axioms(said: str) -> tuple[str, ...]:
 
 def _run(command: list[str], folder: Path) -> tuple[int, str]:
     """Exit code and output of a compiler's run."""
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=FILE_SECONDS,
-            check=False,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
-        )
-    except subprocess.TimeoutExpired:
-        return 124, f"{command[-1]} took more than {FILE_SECONDS} s"
-    return done.returncode, done.stdout + done.stderr if done.returncode else done.stdout
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    ) as process:
+        seconds = FILE_SECONDS * (WAITING if limit_processor_time(process.pid, FILE_SECONDS) else 1)
+        try:
+            out, errors = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return 124, f"{command[-1]} took more than {seconds} s"
+    if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return 124, f"{command[-1]} took more than {FILE_SECONDS} s of a processor"
+    return process.returncode, out + errors if process.returncode else out
 
 
 def _short(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -283,3 +284,13 @@ def test_an_answer_is_kept_by_digest(kept: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(compiling, "_run", lambda *given: pytest.fail("the compiler was run again"))
     assert check_theorem(theorem, kept) == first
     assert first.accepted and replace(theorem, title="another").digest() != theorem.digest()
+
+
+def test_a_file_has_so_much_of_a_processor(monkeypatch, tmp_path) -> None:
+    """Whoever waits for a processor is not refused; whoever uses one too long is."""
+    monkeypatch.setattr(compiling, "FILE_SECONDS", 1)
+    asleep = compiling._run([sys.executable, "-c", "import time; time.sleep(1.5)"], tmp_path)
+    code, said = compiling._run([sys.executable, "-c", "while True: pass"], tmp_path)
+    assert code == 124 and "more than 1 s" in said
+    if sys.platform == "linux":  # elsewhere the clock counts
+        assert asleep == (0, "")
