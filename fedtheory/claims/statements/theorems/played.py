@@ -178,7 +178,7 @@ def _play_method(
 ) -> Outcomes:
     numbers = dict(instance.point)
     choices = list(choices_of_clients(states, numbers))
-    place = _Places(instance, states.who(numbers))
+    place = _Places(instance, _who(states, numbers))
     system = trace.system(Form())
     world.take_all(len(system.mean), len(system.deviation), system.values)
     (function,) = system.functions
@@ -219,14 +219,24 @@ def choices_of_clients(states: MethodStates, point: Mapping[str, Any]) -> Sequen
     Raises
     ------
     InvalidInput
-        There are too many choices to go through.
+        There are too many choices to go through, or no such clients can be drawn.
     """
-    who = states.who(point)
+    who = _who(states, point)
     if who is None:
         return ((1, None),)
     if math.comb(who.n, who.s) > MOST_CHOICES:
         raise InvalidInput(f"{who.s} of {who.n} clients are more choices than the {MOST_CHOICES} that are gone through")
     return enumerate_subsets(who.n, who.s)
+
+
+def _who(states: MethodStates, point: Mapping[str, Any]) -> Sampling | None:
+    """Who takes part, in whole numbers, as they are at points of a region and in floats."""
+    who = states.who(point)
+    if who is None:
+        return None
+    if who.n != int(who.n) or who.s != int(who.s):
+        raise InvalidInput(f"{who.s} of {who.n} clients cannot be drawn; these numbers are whole")
+    return Sampling(int(who.n), int(who.s))
 
 
 class _Places:

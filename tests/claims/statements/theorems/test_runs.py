@@ -9,6 +9,7 @@ import pytest
 from fedtheory.claims import MethodStates, Theorem
 from fedtheory.claims.claim import Part
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
+from fedtheory.claims.statements.theorems.played import choices_of_clients
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures, run_on_quadratics
@@ -214,3 +215,12 @@ def test_ties_are_of_fields(ties: tuple[str, ...], message: str) -> None:
 def test_what_rounds_do_not_keep_is_no_tie() -> None:
     with pytest.raises(CannotTrace):
         drawn(ties=("mu_i", "x - x_bar - lam/rho")).first_round(SPREAD.parameters)
+
+
+def test_numbers_of_clients_in_floats_are_whole_numbers() -> None:
+    """Points of an instance are played in floats, too."""
+    states = MethodStates("fedavg", "lr, steps = 1", "L, mu", clients="n, s")
+    point = {"L": 1.0, "mu": 0.5, "lr": 1.0}
+    assert len(list(choices_of_clients(states, point | {"n": 3.0, "s": 2.0}))) == 3
+    with pytest.raises(InvalidInput, match=r"1\.5 of 3\.0 clients cannot be drawn"):
+        choices_of_clients(states, point | {"n": 3.0, "s": 1.5})
