@@ -16,10 +16,16 @@ from .dualfl import DualFL as DualFL
 from .fedadmm import FedADMM as FedADMM
 from .fedavg import FedAvg as FedAvg
 from .fedavg import FedProx as FedProx
+from .fedavgm import FedAvgM as FedAvgM
+from .fedbuff import FedAsync as FedAsync
+from .fedbuff import FedBuff as FedBuff
 from .fedcm import FedCM as FedCM
 from .feddane import FedDane as FedDane
 from .feddyn import FedDyn as FedDyn
+from .fedexp import FedExP as FedExP
 from .fedlin import FedLin as FedLin
+from .fednova import FedNova as FedNova
+from .fedopt import FedOpt as FedOpt
 from .fedpd import FedPD as FedPD
 from .fedpd import every as every
 from .fedrep import FedRep as FedRep
@@ -35,6 +41,7 @@ from .listing import Listed as Listed
 from .listing import listing as listing
 from .local_svrg import LocalSvrg as LocalSvrg
 from .per_fedavg import PerFedAvg as PerFedAvg
+from .pfedme import PFedMe as PFedMe
 from .proximal import GlobalProximal as GlobalProximal
 from .proximal import LocalProximal as LocalProximal
 from .proximal import ProximalGradient as ProximalGradient
@@ -43,5 +50,7 @@ from .safari import ServerSgd as ServerSgd
 from .scaffnew import RandProx as RandProx
 from .scaffnew import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
+from .update_memory import MIFA as MIFA
+from .update_memory import FedVARP as FedVARP
 from .vrl_sgd import VrlSgd as VrlSgd
 from .weighted_fedavg import WeightedFedAvg as WeightedFedAvg

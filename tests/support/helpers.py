@@ -324,6 +324,7 @@ class Case:
             period=2,
             exact=self.kind == "exact",
             inner_lr=0.1 / L * scale,
+            model_lr=0.2 / L * scale,
         )
 
     def algorithm(self, scale: Any = 1.0) -> Any:
