@@ -7,12 +7,17 @@ from .base import Algorithm as Algorithm
 from .base import Method as Method
 from .catalogue import ALGORITHMS as ALGORITHMS
 from .catalogue import listed as listed
+from .compressed_scaffnew import CompressedScaffnew as CompressedScaffnew
+from .diana import Diana as Diana
+from .diana import FedPAQ as FedPAQ
 from .ditto import Ditto as Ditto
 from .ditto import LocalTraining as LocalTraining
 from .dual_ascent import DualAscent as DualAscent
 from .dual_ascent import DualFista as DualFista
 from .dual_averaging import FedDualAvg as FedDualAvg
 from .dualfl import DualFL as DualFL
+from .error_feedback import EF21 as EF21
+from .error_feedback import ErrorFeedback as ErrorFeedback
 from .fedadmm import FedADMM as FedADMM
 from .fedavg import FedAvg as FedAvg
 from .fedavg import FedProx as FedProx

@@ -111,9 +111,8 @@ class FedBuff(_Asynchronous):
         sub = Subproblem(problem.take(clients), clients=clients)
         y, _ = self.local(sub, start, key, None)
         s = _weigh(self.power, state.age, clients)
-        move = average(s * (y - start), clients)
-        if self.divide == "weights" and state.age is not None:
-            move = move / average(s, clients)
+        weighed = self.divide == "weights" and state.age is not None
+        move = average(s * (y - start), clients) / (average(s, clients) if weighed else 1)
         return self._arrive(state, clients, state.x + self.server_lr * move, sub.f.n)
 
 

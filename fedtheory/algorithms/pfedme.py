@@ -63,14 +63,18 @@ class PFedMe(Method):
         return PersonalState(x0, spread(x0, problem.n))
 
     def round(self, problem: Problem, state: PersonalState, clients: Clients | None, key: Key) -> PersonalState:
-        f = problem.take(clients)
-        w = theta = state.x
+        w, theta = self._descend(problem.take(clients), state.x, clients, key)
+        x = state.x + self.server_lr * average(w - state.x, clients)
+        return PersonalState(x, scatter(state.personal, clients, theta))
+
+    def _descend(self, f: Problem, x: Array, clients: Clients | None, key: Key) -> tuple[Array, Array]:
+        """The local rounds from the server's model x: the clients' w_i, and their last theta_i."""
+        w = theta = x
         for q in range(self.local_rounds):
             near = Subproblem(f, rho=self.rho, z=w, clients=clients)
             theta, _ = self.local(near, w, key.apart(f"local round {q}"), None)
             w = w - self.model_lr * self.rho * (w - theta)
-        x = state.x + self.server_lr * average(w - state.x, clients)
-        return PersonalState(x, scatter(state.personal, clients, theta))
+        return w, theta
 
 
 _STEP = "w = w - self.model_lr * self.rho * (w - theta)"
@@ -80,8 +84,8 @@ MISTAKES = {
         Mistake("no rho in the step on the envelope", _STEP, "w = w - self.model_lr * (w - theta)"),
         Mistake("sign of the step on the envelope", _STEP, "w = w + self.model_lr * self.rho * (w - theta)"),
         Mistake("personal models averaged", "average(w - state.x", "average(theta - state.x"),
-        Mistake("every step from the server's model", _STEP, "w = state.x - self.model_lr * self.rho * (w - theta)"),
-        Mistake("penalty around the server's model", "z=w,", "z=state.x,"),
+        Mistake("every step from the server's model", _STEP, "w = x - self.model_lr * self.rho * (w - theta)"),
+        Mistake("penalty around the server's model", "z=w,", "z=x,"),
         Mistake("no penalty in local work", ", rho=self.rho, z=w", ""),
         Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
         Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),

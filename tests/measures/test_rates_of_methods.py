@@ -21,6 +21,7 @@ WITHOUT = {
     *("fedsam", "a-fedpdsam", "fedspeed", "fedspeed-active", "fedspa", "fedslr"),
     *("safari", "s-local-svrg", "scaffnew", "randprox", "server-sgd", "agd"),
     *("fedexp", "fedadagrad", "fedadam", "fedyogi", "fedbuff", "fedbuff-weights", "fedasync"),
+    *("ef", "ef21", "compressed-scaffnew"),
 }
 #: fits that say so: a part that shrinks nearly as slowly as the slowest one is still to be seen where rounding ends the window
 TRANSIENT = {
