@@ -28,7 +28,7 @@ class CompressedScaffnew(Method):
     xb = (1/s) sum_i q_i xh_i,  x_i^+ = xb,  h_i^+ = h_i + (p eta / lr) q_i (xb - xh_i),  eta = n (s - 1) / (s (n - 1)).
 
     The q_i are the columns of one fixed pattern in random order. A client sends about s d/n coordinates, and receives xb whole.
-    With s = n it is `Scaffnew`. Guarantee (source, Theorem 1; lr < 2/L, mu-strongly convex f_i): linear, to x*, by a factor
+    With s = n it is `Scaffnew`. Guarantee (source; lr < 2/L, mu-strongly convex f_i): linear, to x*, by a factor
     max{(1 - lr mu)^2, (1 - lr L)^2, 1 - O(p^2 s/n)} a round.
 
     Departures: the source lets eta be smaller.

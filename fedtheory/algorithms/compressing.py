@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.local.compression import Compressor, Quantised, RandK, TopK
+from fedtheory.local.compression import AnyContractive, Compressor, Quantised, RandK, TopK
 
 _KEEP = "Share of the coordinates that are sent; 1 for all of them."
 
@@ -38,4 +38,9 @@ UNBIASED = BuiltField(
         Option("levels", int, 0, "Levels to which coordinates are rounded at random [default: not rounded]."),
     ),
     make_unbiased,
+)
+#: conformance checks compare without compression here, too
+ANY_CONTRACTIVE = BuiltField(
+    (Option("error", float, 0.5, "Largest ||C(v) - v|| / ||v|| of the compressor, sqrt(1 - delta).", telling=0.0),),
+    AnyContractive,
 )

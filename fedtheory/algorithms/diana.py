@@ -33,7 +33,7 @@ class Diana(Method):
 
     D_i = C(grad f_i(x^r) - h_i),  x^{r+1} = x^r - lr mean_i (h_i + D_i),  h_i <- h_i + alpha D_i,  h_i = 0 at first.
 
-    Without compression it is gradient descent. Guarantee (source, Theorem 2, and Horvath et al. 2019; L-smooth, mu-strongly convex f_i,
+    Without compression it is gradient descent. Guarantee (source, and Horvath et al. 2019; L-smooth, mu-strongly convex f_i,
     alpha <= 1/(1 + omega), lr small of the order 1/(L (1 + omega/n))): E[||x - x*||^2 + c lr^2 mean_i ||h_i - grad f_i(x*)||^2] shrinks by
     1 - min{lr mu, alpha/2} a round: to x* itself, where compressed gradients alone (h_i = 0) end in noise.
 
@@ -70,7 +70,7 @@ class Diana(Method):
         return DianaState(x0, spread(0 * x0, problem.n))
 
     def round(self, problem: Problem, state: DianaState, clients: Clients | None, key: Key) -> DianaState:
-        sent = self.compressor(problem.grad(state.x) - state.h_i, key, None)
+        sent = self.compressor(problem.grad(state.x) - state.h_i, problem, key, None)
         x = state.x - self.lr * average(state.h_i + sent)
         return DianaState(x, state.h_i + self.alpha * sent)
 
@@ -124,7 +124,7 @@ class FedPAQ(Method):
     def round(self, problem: Problem, state: PointState, clients: Clients | None, key: Key) -> PointState:
         sub = Subproblem(problem.take(clients), clients=clients)
         y, _ = self.local(sub, state.x, key, None)
-        sent = self.compressor(y - state.x, key, clients)
+        sent = self.compressor(y - state.x, sub.f, key, clients)
         return PointState(state.x + self.server_lr * average(sent, clients))
 
     def traffic(self, key: Key, state: State) -> tuple[float, float]:
@@ -136,7 +136,7 @@ class FedPAQ(Method):
         return PointState(x_star) if whole and is_one_plain_step(self.local) else None
 
 
-_SENT = "self.compressor(problem.grad(state.x) - state.h_i, key, None)"
+_SENT = "self.compressor(problem.grad(state.x) - state.h_i, problem, key, None)"
 
 MISTAKES = {
     Diana: (
@@ -150,14 +150,16 @@ MISTAKES = {
         Mistake("no alpha in the control variates", "state.h_i + self.alpha * sent)", "state.h_i + sent)"),
         Mistake("step size in the control variates", "self.alpha * sent)", "self.lr * self.alpha * sent)"),
         Mistake("control variates never updated", "state.h_i + self.alpha * sent)", "state.h_i)"),
-        Mistake("gradients compressed, not differences", _SENT, "self.compressor(problem.grad(state.x), key, None)"),
+        Mistake(
+            "gradients compressed, not differences", _SENT, "self.compressor(problem.grad(state.x), problem, key, None)"
+        ),
         Mistake("sum instead of mean", "average(state.h_i + sent)", "problem.n * average(state.h_i + sent)"),
     ),
     FedPAQ: (
         Mistake(
             "models compressed, not moves",
-            "self.compressor(y - state.x, key, clients)",
-            "self.compressor(y, key, clients) - state.x",
+            "self.compressor(y - state.x, sub.f, key, clients)",
+            "self.compressor(y, sub.f, key, clients) - state.x",
         ),
         NOT_RESET,
         HELD_GRADIENT,

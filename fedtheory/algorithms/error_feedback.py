@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Method, State, is_one_plain_step
-from fedtheory.algorithms.compressing import CONTRACTIVE
+from fedtheory.algorithms.compressing import ANY_CONTRACTIVE, CONTRACTIVE
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
@@ -33,7 +33,7 @@ class ErrorFeedback(Method):
     y_i is K local steps from x^r,  p_i = e_i + x^r - y_i,  x^{r+1} = x^r - mean_{active} C(p_i),  e_i <- p_i - C(p_i),  e_i = 0 at first.
 
     With one local step it is error feedback (EF-SGD). Without compression it is `FedAvg`. x^r - mean_i e_i moves as the model of FedAvg does,
-    with gradients at the x^r (everyone). Guarantee (source, Theorem 16; one step, smooth, non-convex): as SGD, up to terms of higher order
+    with gradients at the x^r (everyone). Guarantee (source; one step, smooth, non-convex): as SGD, up to terms of higher order
     in the step, which grow with the gradients' size at the solution where clients differ: constant steps do not reach it (`EF21` does).
 
     Parameters
@@ -67,7 +67,7 @@ class ErrorFeedback(Method):
         sub = Subproblem(problem.take(clients), clients=clients)
         y, _ = self.local(sub, state.x, key, None)
         p = gather(state.e_i, clients) + state.x - y
-        sent = self.compressor(p, key, clients)
+        sent = self.compressor(p, sub.f, key, clients)
         return ErrorState(state.x - average(sent, clients), scatter(state.e_i, clients, p - sent))
 
     def traffic(self, key: Key, state: State) -> tuple[float, float]:
@@ -133,8 +133,8 @@ class EF21(Method):
 
     def round(self, problem: Problem, state: EF21State, clients: Clients | None, key: Key) -> EF21State:
         x = state.x - self.lr * average(state.g_i)
-        g_i = gather(state.g_i, clients)
-        sent = self.compressor(problem.take(clients).grad(x) - g_i, key, clients)
+        f, g_i = problem.take(clients), gather(state.g_i, clients)
+        sent = self.compressor(f.grad(x) - g_i, f, key, clients)
         return EF21State(x, scatter(state.g_i, clients, g_i + sent))
 
     def traffic(self, key: Key, state: State) -> tuple[float, float]:
@@ -145,7 +145,7 @@ class EF21(Method):
 
 
 _EF_LOST = "scatter(state.e_i, clients, p - sent)"
-_EF21_SENT = "self.compressor(problem.take(clients).grad(x) - g_i, key, clients)"
+_EF21_SENT = "self.compressor(f.grad(x) - g_i, f, key, clients)"
 
 MISTAKES = {
     ErrorFeedback: (
@@ -157,8 +157,8 @@ MISTAKES = {
         Mistake("error of the move without the old error", _EF_LOST, "scatter(state.e_i, clients, state.x - y - sent)"),
         Mistake(
             "errors not added before compression",
-            "self.compressor(p, key, clients)",
-            "self.compressor(state.x - y, key, clients)",
+            "self.compressor(p, sub.f, key, clients)",
+            "self.compressor(state.x - y, sub.f, key, clients)",
         ),
         Mistake("sum instead of mean", "average(sent, clients)", "sent.shape[-2] * average(sent, clients)"),
         Mistake(
@@ -173,7 +173,7 @@ MISTAKES = {
         Mistake(
             "gradients compressed, not their changes",
             _EF21_SENT,
-            "self.compressor(problem.take(clients).grad(x), key, clients) - g_i",
+            "self.compressor(f.grad(x), f, key, clients) - g_i",
         ),
         Mistake("estimates replaced by what was sent", "g_i + sent)", "sent)"),
         Mistake("gradients at the old model", "grad(x) - g_i", "grad(state.x) - g_i"),
@@ -191,4 +191,10 @@ MISTAKES = {
 LISTED = (
     listing("ef", ErrorFeedback, "Stich and Karimireddy 2020; with local steps", compressor=CONTRACTIVE),
     listing("ef21", EF21, "Richtarik, Sokolov and Fatkhullin 2021, Algorithm 2", compressor=CONTRACTIVE),
+    listing(
+        "ef21-any",
+        EF21,
+        "Richtarik, Sokolov and Fatkhullin 2021, Algorithm 2: every contractive compressor in worst cases, (1 - error) v in runs",
+        compressor=ANY_CONTRACTIVE,
+    ),
 )

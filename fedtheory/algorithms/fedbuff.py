@@ -77,7 +77,7 @@ class FedBuff(_Asynchronous):
     diverge for server_lr lr = 1/L and n >= 3, while division by |S| with power = 1 converges for every n. In the limit of small steps a client
     counts with the sum of what its moves are multiplied by: neither division is unbiased where clients come unequally often.
 
-    Guarantee (source, Theorem 1; smooth, bounded gradients and delays, arrivals uniform over clients, power = 0): a small mean
+    Guarantee (source; smooth, bounded gradients and delays, arrivals uniform over clients, power = 0): a small mean
     ||grad f||^2 for small steps.
 
     Departures: the source's clients draw their samples when they receive the model, here when they arrive, which is the same in law.
@@ -126,7 +126,7 @@ class FedAsync(_Asynchronous):
     The source has |S| = 1. What is mixed is the model y_i, not its move: an old model pulls the server back towards x_i, while
     `FedBuff` adds the move y_i - x_i. With everyone in every round it is FedAvg (rho = 0, alpha = 1) or FedProx.
 
-    Guarantee (source, Theorem 1; weakly convex, bounded delays): a small least expected ||grad f||^2 for small steps.
+    Guarantee (source; weakly convex, bounded delays): a small least expected ||grad f||^2 for small steps.
 
     Departures: a server that waits for more than one client averages what arrives.
 

@@ -25,7 +25,7 @@ class FedExP(Method):
     eta = max{1, mean_{active} ||D_i||^2 / (2 (||D||^2 + epsilon))},  x^{r+1} = x^r - eta D.
 
     The step is that of extrapolated parallel projections, halved. eta = 1 is `FedAvg`: always where clients are equal, or where epsilon
-    is large. Guarantee (source, Theorem 1; convex, over-parametrised, full participation): as for FedAvg with steps of 1/(6 K L), with
+    is large. Guarantee (source; convex, over-parametrised, full participation): as for FedAvg with steps of 1/(6 K L), with
     sum_r eta_r in the place of the number of rounds; it speaks of an average of the models.
 
     Departures: what the source hands out at the end is the mean of the last two models, since eta makes them oscillate; here x is the

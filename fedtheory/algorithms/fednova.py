@@ -29,7 +29,7 @@ class FedNova(Method):
     x^{r+1} = x^r + server_lr tau mean_{active} d_i.
 
     FedAvg with unequal numbers of steps tends, for small steps, to a stationary point of sum_i tau_i f_i, not of sum_i f_i: clients
-    with more steps count more. Here they count equally (Wang et al. 2020, Theorem 1 and Section 4). What stays is the bias of
+    with more steps count more. Here they count equally (the source has the weights that any local optimiser gives). What stays is the bias of
     more than one local step, which vanishes with the step size. Equal numbers of steps give `FedAvg`.
 
     Departures: the clients' weights are equal; local steps are plain (the source also treats momentum and a proximal term, whose

@@ -59,7 +59,7 @@ class MIFA(_RemembersUpdates):
     Active clients: y_i is K local steps of size lr_r from x^r,  G_i = (x^r - y_i) / lr_r;  absent ones keep their G_i.
     x^{r+1} = x^r - lr_r mean_{all i} G_i.
 
-    With everyone it is `FedAvg`. Guarantee (source, Theorems 5.1 and 5.2; any pattern of absences with bounded mean and maximum, all
+    With everyone it is `FedAvg`. Guarantee (source; any pattern of absences with bounded mean and maximum, all
     clients heard in the first round): the rates of FedAvg with everyone, up to constants of the absences; no client is favoured for
     coming more often. With one full local step it is the incremental aggregated gradient method.
 
@@ -97,7 +97,7 @@ class FedVARP(_RemembersUpdates):
     v = mean_{active}(D_i - G_i) + mean_{all i} G_i,  x^{r+1} = x^r - server_lr lr_r v;  then G_i = D_i for active clients.
 
     With everyone it is `FedAvg` with a server step. v is unbiased under uniform sampling, which MIFA's mean of G_i is not. Guarantee
-    (source, Theorem 2; smooth, non-convex): the error of sampling clients is gone, without additional work or traffic of the clients.
+    (source; smooth, non-convex): the error of sampling clients is gone, without additional work or traffic of the clients.
 
     Departure: the source divides D_i by K as well, and multiplies the server's step by K.
 

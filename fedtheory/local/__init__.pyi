@@ -1,6 +1,7 @@
 """Local solvers: what a client does with its subproblem."""
 
 from .adaptive_gradient import Adaptive as Adaptive
+from .compression import AnyContractive as AnyContractive
 from .compression import Compressor as Compressor
 from .compression import Quantised as Quantised
 from .compression import RandK as RandK

@@ -1,7 +1,8 @@
 """Compressors: what a client sends in the place of a vector.
 
-A compressor is called with the clients' vectors ``(..., m, d)``, the round's key and who the clients are. Its draws have addresses of their own, a
-stretch a client, so that they depend neither on who else takes part nor on samples and coins of the round.
+A compressor is called with the clients' vectors ``(..., m, d)``, their objectives, the round's key and who the clients are. Of the objectives
+only `AnyContractive` asks something: over a class of functions, an answer of their oracles. Draws have addresses of their own, a stretch a
+client, so that they depend neither on who else takes part nor on samples and coins of the round.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import is_array, like, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import Count, check_fields, plain
+from fedtheory.core.hyperparameters import Count, Momentum, check_fields, plain
 from fedtheory.core.numbers import is_exactly
 from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints
 
@@ -59,7 +61,7 @@ class Compressor(Protocol):
         """Vectors of length d that a client sends, a float being 32 bits."""
         ...
 
-    def __call__(self, v: ClientPoints, key: Key, clients: Clients | None) -> ClientPoints:
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """C(v), client by client."""
         ...
 
@@ -82,7 +84,7 @@ class TopK:
 
     Examples
     --------
-    >>> print(TopK(0.5)(np.array([[3.0, -4.0, 1.0, 0.5]]), Key(0, 0), None))
+    >>> print(TopK(0.5)(np.array([[3.0, -4.0, 1.0, 0.5]]), None, Key(0, 0), None))
     [[ 3. -4.  0.  0.]]
     """
 
@@ -110,7 +112,7 @@ class TopK:
         k = count_kept(self.keep, d)
         return 1.0 if k == d else k / d * (1 + math.ceil(math.log2(d)) / BITS)
 
-    def __call__(self, v: ClientPoints, key: Key, clients: Clients | None) -> ClientPoints:
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """Keep the largest coordinates."""
         k = count_kept(self.keep, v.shape[-1])
         if k == v.shape[-1]:
@@ -135,7 +137,7 @@ class RandK:
 
     Examples
     --------
-    >>> sent = RandK(0.5)(np.ones((1, 4)), Key(0, 0), None)
+    >>> sent = RandK(0.5)(np.ones((1, 4)), None, Key(0, 0), None)
     >>> print(sorted(sent[0].tolist()))
     [0.0, 0.0, 2.0, 2.0]
     """
@@ -166,7 +168,7 @@ class RandK:
         """k floats."""
         return count_kept(self.keep, d) / d
 
-    def __call__(self, v: ClientPoints, key: Key, clients: Clients | None) -> ClientPoints:
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """Keep coordinates that are drawn."""
         d = int(v.shape[-1])
         k = count_kept(self.keep, d)
@@ -194,7 +196,7 @@ class Quantised:
 
     Examples
     --------
-    >>> print(Quantised(1)(np.array([[0.0, -5.0]]), Key(0, 0), None))
+    >>> print(Quantised(1)(np.array([[0.0, -5.0]]), None, Key(0, 0), None))
     [[ 0. -5.]]
     """
 
@@ -219,14 +221,62 @@ class Quantised:
         """A norm, and a few bits a coordinate."""
         return (1 + count_kept(self.keep, d) * (1 + math.ceil(math.log2(self.levels + 1))) / BITS) / d
 
-    def __call__(self, v: ClientPoints, key: Key, clients: Clients | None) -> ClientPoints:
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """Round the coordinates."""
         xp = namespace(v)
-        v = RandK(self.keep)(v, key.apart("before"), clients)
+        v = RandK(self.keep)(v, f, key.apart("before"), clients)
         norm = xp.sqrt(squared_norm(v))[..., None]
         unit = xp.where(norm > 0, norm, xp.ones_like(norm)) / self.levels
         whole = xp.floor(xp.abs(v) / unit + like(_draw(v, key, clients), v))
         return unit * xp.sign(v) * whole
+
+
+@dataclass(frozen=True)
+class AnyContractive:
+    """Any contractive compressor: ||C(v) - v|| <= error ||v|| for every v, the same answer whenever the same is asked.
+
+    In a worst case C(v) is chosen by the adversary. In a run it is one such compressor, C(v) = (1 - error) v. Top-k is contractive with
+    error = sqrt(1 - k/d). What is sent is counted as a whole vector.
+
+    Parameters
+    ----------
+    error : number in [0, 1) or symbol
+        sqrt(1 - delta).
+
+    Examples
+    --------
+    >>> functions = FunctionClass(L=1.0, mu=0.1)
+    >>> whole, compressed = (worst_case(EF21(1.0, AnyContractive(s)), functions, rounds=2).value for s in (0, 0.5))
+    >>> print(whole < compressed)
+    True
+    """
+
+    error: Momentum
+
+    numeric_only: ClassVar[str | None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse an error outside [0, 1)."""
+        check_fields(self)
+
+    def omega(self, d: int) -> float | None:
+        """None, but without an error."""
+        return 0.0 if is_exactly(self.error, 0) else None
+
+    def delta(self, d: int) -> Any:
+        """1 - error^2."""
+        return 1 - self.error**2
+
+    def sends(self, d: int) -> float:
+        """1, as nothing is known."""
+        return 1.0
+
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
+        """Any answer within the error, where the objectives have an oracle for it."""
+        short = getattr(f, "short", None)
+        if is_exactly(self.error, 0):
+            return v
+        return v - self.error * v if short is None else v + short((v,), self.error * v)
 
 
 def _draw(v: ClientPoints, key: Key, clients: Clients | None) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ def test_fractions_go_through_the_same_code(entry) -> None:
     curvature, centre = [Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)]
     common = {"steps": 2, "q": 1, "exact": "exact" in entry.uses}
     half = Fraction(1, 2)
-    weights = {"rho": Fraction(10), "alpha": half, "nu": ten, "momentum": Fraction(3, 10), "mu": half}
+    weights = {"rho": Fraction(10), "alpha": half, "nu": ten, "momentum": Fraction(3, 10), "mu": half, "error": half}
     weights |= dict.fromkeys(("lr", "eta", "l1", "inner_lr", "model_lr"), ten)
     exact = build(entry, **weights, **common)
     floats = build(entry, **{name: float(weight) for name, weight in weights.items()}, **common)

@@ -138,6 +138,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "keep": 0.3,
         "levels": 4,
         "copies": 3,
+        "error": 0.3,
         "power": 0.7,
         "model_lr": 0.2,
         "local_rounds": 3,

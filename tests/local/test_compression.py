@@ -20,14 +20,14 @@ RANDOM = {"rand-k": RandK(1 / 3), "quantised": Quantised(2), "both": Quantised(2
 
 def test_the_largest_coordinates_are_kept() -> None:
     v = np.array([[1.0, -3.0, 2.0, 0.0], [0.1, 0.2, -0.3, 0.25]])
-    np.testing.assert_array_equal(TopK(0.5)(v, Key(0, 0), None), [[0, -3, 2, 0], [0, 0, -0.3, 0.25]])
-    np.testing.assert_array_equal(TopK(0.01)(v, Key(0, 0), None), [[0, -3, 0, 0], [0, 0, -0.3, 0]])
+    np.testing.assert_array_equal(TopK(0.5)(v, None, Key(0, 0), None), [[0, -3, 2, 0], [0, 0, -0.3, 0.25]])
+    np.testing.assert_array_equal(TopK(0.01)(v, None, Key(0, 0), None), [[0, -3, 0, 0], [0, 0, -0.3, 0]])
 
 
 @pytest.mark.parametrize("compressor", [TopK(1), RandK(1), RandK(1, scaled=False), TopK(0.95)])
 def test_all_coordinates_are_the_vector_itself(compressor) -> None:
     v = draw((3, 4))
-    assert compressor(v, Key(0, 0), None) is v
+    assert compressor(v, None, Key(0, 0), None) is v
     assert (compressor.omega(4), compressor.delta(4), compressor.sends(4)) == (0, 1, 1)
 
 
@@ -35,7 +35,7 @@ def test_all_coordinates_are_the_vector_itself(compressor) -> None:
 def test_contractive_compressors_contract(compressor) -> None:
     """Top-k every time, drawn coordinates on average: 4 standard deviations are allowed for."""
     v = draw((4000, D))
-    gone = ((compressor(v, Key(3, 0), None) - v) ** 2).sum(axis=-1) / (v**2).sum(axis=-1)
+    gone = ((compressor(v, None, Key(3, 0), None) - v) ** 2).sum(axis=-1) / (v**2).sum(axis=-1)
     most = 1 - compressor.delta(D)
     if isinstance(compressor, TopK):
         assert gone.max() <= most
@@ -47,7 +47,7 @@ def test_contractive_compressors_contract(compressor) -> None:
 def test_unbiased_compressors_have_their_mean_and_variance(name) -> None:
     """4000 draws of one vector, by as many clients: mean and variance within four standard deviations."""
     compressor, v, many = RANDOM[name], draw((1, D), seed=1), 4000
-    sent = compressor(np.repeat(v, many, axis=0), Key(5, 0), None)
+    sent = compressor(np.repeat(v, many, axis=0), None, Key(5, 0), None)
     assert np.all(np.abs(sent.mean(axis=0) - v[0]) <= 4 * sent.std(axis=0) / math.sqrt(many))
     error = ((sent - v) ** 2).sum(axis=-1) / (v**2).sum()
     assert error.mean() <= compressor.omega(D) + 4 * error.std() / math.sqrt(many)
@@ -59,24 +59,24 @@ def test_unbiased_compressors_have_their_mean_and_variance(name) -> None:
 def test_a_clients_draws_are_its_own(name) -> None:
     """They depend neither on who else takes part, nor on draws for samples; another round draws others."""
     compressor, v = RANDOM[name], draw((5, D))
-    whole = compressor(v, Key(1, 2), None)
+    whole = compressor(v, None, Key(1, 2), None)
     some = Clients(5, np.array([4, 1]))
-    np.testing.assert_array_equal(compressor(v[[4, 1]], Key(1, 2), some), whole[[4, 1]])
-    rows = compressor(v, Key(np.array([1, 7]), 2), None)
+    np.testing.assert_array_equal(compressor(v[[4, 1]], None, Key(1, 2), some), whole[[4, 1]])
+    rows = compressor(v, None, Key(np.array([1, 7]), 2), None)
     np.testing.assert_array_equal(rows[0], whole)
-    assert np.any(rows[1] != whole) and np.any(compressor(v, Key(1, 3), None) != whole)
+    assert np.any(rows[1] != whole) and np.any(compressor(v, None, Key(1, 3), None) != whole)
 
 
 @pytest.mark.parametrize("library", as_parameters(WRITABLE))
 @pytest.mark.parametrize("compressor", [TopK(0.4), *RANDOM.values()], ids=repr)
 def test_all_libraries_send_the_same(compressor, library) -> None:
     v = draw((3, D))
-    close(compressor(library.array(v), Key(0, 1), None), compressor(v, Key(0, 1), None), 1e-15)
+    close(compressor(library.array(v), None, Key(0, 1), None), compressor(v, None, Key(0, 1), None), 1e-15)
 
 
 def test_zero_is_sent_as_zero() -> None:
     for compressor in (TopK(0.4), *RANDOM.values()):
-        np.testing.assert_array_equal(compressor(np.zeros((2, D)), Key(0, 0), None), 0)
+        np.testing.assert_array_equal(compressor(np.zeros((2, D)), None, Key(0, 0), None), 0)
 
 
 def test_what_is_sent_is_counted_in_floats_of_32_bits() -> None:
