@@ -26,6 +26,11 @@ from fedtheory.core.shapes import ClientPoints
 BITS = 32  #: of a float that is sent
 
 
+def _count_words(bits: int) -> int:
+    """How many words of the size of a float so many bits fill."""
+    return -(-bits // BITS)
+
+
 def _share(owner: Any, name: str) -> None:
     """Refuse what is no share of coordinates: one plain number in (0, 1]."""
     value = plain(owner, name)
@@ -58,7 +63,7 @@ class Compressor(Protocol):
         ...
 
     def sends(self, d: int) -> float:
-        """Vectors of length d that a client sends, a float being 32 bits."""
+        """Vectors of length d that a client sends; a float is a word of 32 bits, and bits fill whole words."""
         ...
 
     def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
@@ -110,7 +115,7 @@ class TopK:
     def sends(self, d: int) -> float:
         """k floats and k positions; with k = d no positions."""
         k = count_kept(self.keep, d)
-        return 1.0 if k == d else k / d * (1 + math.ceil(math.log2(d)) / BITS)
+        return 1.0 if k == d else (k + _count_words(k * math.ceil(math.log2(d)))) / d
 
     def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """Keep the largest coordinates."""
@@ -219,7 +224,7 @@ class Quantised:
 
     def sends(self, d: int) -> float:
         """A norm, and a few bits a coordinate."""
-        return (1 + count_kept(self.keep, d) * (1 + math.ceil(math.log2(self.levels + 1))) / BITS) / d
+        return (1 + _count_words(count_kept(self.keep, d) * (1 + math.ceil(math.log2(self.levels + 1))))) / d
 
     def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
         """Round the coordinates."""

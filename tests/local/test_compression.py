@@ -80,12 +80,12 @@ def test_zero_is_sent_as_zero() -> None:
 
 
 def test_what_is_sent_is_counted_in_floats_of_32_bits() -> None:
-    """Positions of top-k cost ceil(log2 d) bits each; drawn positions cost nothing; quantised coordinates a sign and a level."""
+    """Positions of top-k cost ceil(log2 d) bits each; drawn positions cost nothing; quantised coordinates a sign and a level. Words are whole."""
     d = 100
-    assert TopK(0.1).sends(d) == pytest.approx((10 + 10 * 7 / 32) / d)
+    assert TopK(0.1).sends(d) == pytest.approx((10 + 3) / d)
     assert RandK(0.1).sends(d) == pytest.approx(10 / d)
-    assert Quantised(4).sends(d) == pytest.approx((1 + 100 * (1 + 3) / 32) / d)
-    assert Quantised(4, 0.1).sends(d) == pytest.approx((1 + 10 * (1 + 3) / 32) / d)
+    assert Quantised(4).sends(d) == pytest.approx((1 + 13) / d)
+    assert Quantised(4, 0.1).sends(d) == pytest.approx((1 + 2) / d)
 
 
 BAD = {
