@@ -12,7 +12,7 @@ from pathlib import Path
 from fedtheory.algorithms.listing import Listed
 from fedtheory.core.errors import InvalidInput, tell_known
 
-FAMILIES = ("control", "averaging", "primal-dual", "dual", "accelerated", "composite", "personalised")
+FAMILIES = ("control", "averaging", "compressed", "primal-dual", "dual", "accelerated", "composite", "personalised")
 
 
 def _find() -> list[Listed]:

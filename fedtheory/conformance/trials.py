@@ -51,6 +51,13 @@ class RecordingKey(Key):
         self.coins[self.heading + purpose] = heads
         return heads
 
+    def uniform(self, purpose: str, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
+        """Refuse draws that an implementation cannot be told, as those of random compressors."""
+        raise InvalidInput(
+            f"the reference draws numbers at random ({self.heading}{purpose}), and no implementation draws the same; compare without: keep=1, "
+            "levels=0, copies=0 of methods that compress"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:

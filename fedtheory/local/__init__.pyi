@@ -1,6 +1,11 @@
 """Local solvers: what a client does with its subproblem."""
 
 from .adaptive_gradient import Adaptive as Adaptive
+from .compression import AnyContractive as AnyContractive
+from .compression import Compressor as Compressor
+from .compression import Quantised as Quantised
+from .compression import RandK as RandK
+from .compression import TopK as TopK
 from .conjugates import newton_conjugate as newton_conjugate
 from .conjugates import newton_maximiser as newton_maximiser
 from .inexact import Inexact as Inexact

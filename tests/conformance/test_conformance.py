@@ -238,7 +238,8 @@ def test_mistakes_are_named(method, bug) -> None:
 
 
 #: the first listed method of every class with known mistakes, and one with SAM's steps
-EXAMINED = [*LOOPS, "dualfl", "fedcm", "fedslr", "fedsam"]
+EXAMINED = [*LOOPS, "dualfl", "fedcm", "fedslr", "fedsam", "fedavgm", "fednova", "fedexp", "fedadam"]
+EXAMINED += ["mifa", "fedvarp", "pfedme", "fedbuff", "fedasync", "ef", "ef21", "diana", "fedpaq"]
 
 
 @pytest.mark.parametrize("method", EXAMINED)

@@ -56,8 +56,8 @@ def test_fractions_go_through_the_same_code(entry) -> None:
     curvature, centre = [Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)]
     common = {"steps": 2, "q": 1, "exact": "exact" in entry.uses}
     half = Fraction(1, 2)
-    weights = {"rho": Fraction(10), "alpha": half, "nu": ten, "momentum": Fraction(3, 10), "mu": half}
-    weights |= dict.fromkeys(("lr", "eta", "l1", "inner_lr"), ten)
+    weights = {"rho": Fraction(10), "alpha": half, "nu": ten, "momentum": Fraction(3, 10), "mu": half, "error": half}
+    weights |= dict.fromkeys(("lr", "eta", "l1", "inner_lr", "model_lr"), ten)
     exact = build(entry, **weights, **common)
     floats = build(entry, **{name: float(weight) for name, weight in weights.items()}, **common)
     f, g = scalar_quadratics(curvature, centre), scalar_quadratics([1.0, 3.0], [1.0, -1.0])
@@ -84,7 +84,7 @@ def test_constants_scale_as_they_should(case: Case) -> None:
     scaled = case.dress(_scaled(problem(case.problem_name), s))
     assert float(constant(scaled, "L")) == pytest.approx(s * float(constant(case.problem, "L")), rel=1e-12)
     plain = case.options()
-    other = {name: plain[name] / s for name in ("lr", "eta", "inner_lr")}
+    other = {name: plain[name] / s for name in ("lr", "eta", "inner_lr", "model_lr")}
     other |= {name: plain[name] * s for name in ("rho", "nu", "mu")}
     theirs = play(build(case.entry, **(plain | other)), scaled, case.x0, ROUNDS)[-1]
     close(theirs.x, case.played[-1].x, SUMMATION)

@@ -134,6 +134,16 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "penalty": 0.4,
         "inverse_delta": 50,
         "relax": 0.7,
+        "beta2": 0.8,
+        "keep": 0.3,
+        "levels": 4,
+        "copies": 3,
+        "error": 0.3,
+        "power": 0.7,
+        "model_lr": 0.2,
+        "local_rounds": 3,
+        "tau": 0.2,
+        "epsilon": 0.4,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
 

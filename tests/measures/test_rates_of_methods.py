@@ -20,11 +20,14 @@ FAR, SEEDS = 1000, range(4)  # momentum has settled by round 1000
 WITHOUT = {
     *("fedsam", "a-fedpdsam", "fedspeed", "fedspeed-active", "fedspa", "fedslr"),
     *("safari", "s-local-svrg", "scaffnew", "randprox", "server-sgd", "agd"),
+    *("fedexp", "fedadagrad", "fedadam", "fedyogi", "fedbuff", "fedbuff-weights", "fedasync"),
+    *("ef", "ef21", "compressed-scaffnew"),
 }
 #: fits that say so: a part that shrinks nearly as slowly as the slowest one is still to be seen where rounding ends the window
 TRANSIENT = {
     *((name, 1) for name in ("scaffold", "feddr", "5gcs", "a-fedpd", "fedadmm", "fedadmm-active", "feddyn")),
     ("fedcm", 3),
+    ("fedavgm", 0),
 }
 
 

@@ -32,7 +32,9 @@ def _spectrum(entry) -> None:
 
 def _symbolic(entry) -> None:
     f = dressed(entry, scalar_quadratics([Fraction(1), Fraction(3)], [Fraction(1), Fraction(-1)]))
-    tens = dict.fromkeys(("lr", "eta", "alpha", "l1", "inner_lr", "q", "nu", "momentum", "mu"), Fraction(1, 10))
+    tens = dict.fromkeys(
+        ("lr", "eta", "alpha", "l1", "inner_lr", "model_lr", "q", "nu", "momentum", "mu", "error"), Fraction(1, 10)
+    )
     method = build(entry, rho=Fraction(1), **tens)
     state = play_exactly(method, f, np.array([Fraction(2)]), 1, {0: defaultdict(lambda: True)})[-1]
     assert isinstance(state.x[0, 0], Fraction | int)

@@ -25,7 +25,7 @@ SAME = 2e-6
 TRACED = [entry for entry in ALGORITHMS if "worst case" not in why_not(entry)]
 
 # roles of options that scale as 1/s and as s when f -> s f (step sizes; penalties and weights of ridge terms)
-STEPS, PENALTIES = {"lr": 0.3, "eta": 0.4, "inner_lr": 0.15}, {"rho": 1.3, "nu": 0.1, "mu": 0.05}
+STEPS, PENALTIES = {"lr": 0.3, "eta": 0.4, "inner_lr": 0.15, "model_lr": 0.2}, {"rho": 1.3, "nu": 0.1, "mu": 0.05}
 
 
 def options(s):

@@ -299,8 +299,9 @@ class Case:
 
     @property
     def by_number(self) -> bool:
-        """Whether draws belong to a client's number, so that relabelled clients draw others: minibatches, first masks."""
-        return self.kind in ("batch", "epochs") or self.entry.name.startswith("fedspa")
+        """Whether draws belong to a client's number, so that relabelled clients draw others: minibatches, first masks, compression."""
+        drawing = ("fedspa", "diana", "fedpaq", "compressed-scaffnew")
+        return self.kind in ("batch", "epochs") or self.entry.name.startswith(drawing)
 
     @property
     def tolerance(self) -> float:
@@ -324,6 +325,7 @@ class Case:
             period=2,
             exact=self.kind == "exact",
             inner_lr=0.1 / L * scale,
+            model_lr=0.2 / L * scale,
         )
 
     def algorithm(self, scale: Any = 1.0) -> Any:

@@ -374,6 +374,10 @@ def _leaf_units(
         for vector, size in ((e.g, steepness), (e.x, Fraction(1))):
             for leaf in vector.terms:
                 units.setdefault(_place(leaf), size)
+    for _, form in problem.conditions:  # answers that are compared with gradients
+        for matrix, i, j in form.gram:
+            units.setdefault((matrix, i), steepness)
+            units.setdefault((matrix, j), steepness)
     return units
 
 

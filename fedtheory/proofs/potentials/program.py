@@ -27,11 +27,14 @@ from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.conditions import interpolate_clients
 from fedtheory.proofs.every_n.model import Function, Model
 from fedtheory.proofs.every_n.oracles import Evaluation
-from fedtheory.proofs.every_n.vectors import Form, Number, inner_product, square
-from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, TracedRound
+from fedtheory.proofs.every_n.vectors import Form, Number, Vector, inner_product, square
+from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, Errors, PartKind, TracedRound
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite.bounded import solve_in_its_unit
 from fedtheory.proofs.semidefinite.program import Matrix, Program
+
+#: the gradients grad f_i(x) among the parts of V
+GRADIENT = "grad"
 
 #: coefficients of some forms: blocks S and Q ``(forms, size, size)``, values ``(forms, v)``
 Stack = tuple[Matrix, Matrix, Matrix]
@@ -62,12 +65,31 @@ class Terms:
         return before, after
 
 
+def name_parts(model: ErrorModel, step: TracedRound) -> dict[PartKind, tuple[str, ...]]:
+    """What V is quadratic in: the free parts of the fields, and, where oracles promise something of their answers, of the gradients at x.
+
+    Compressors are such oracles: what they leave out is compared with gradients.
+    """
+    more = (GRADIENT,) if step.problem.conditions and all(e["x"].certain for _, e in step.after) else ()
+    return {kind: (*model.space.free[kind], *more) for kind in KINDS}
+
+
+def _parts_of(model: ErrorModel, step: TracedRound, errors: Errors) -> dict[PartKind, list[Vector]]:
+    """These parts of some errors."""
+    found = model.space.free_parts(errors)
+    for kind, names in name_parts(model, step).items():
+        if GRADIENT in names:
+            g = step.problem.at(errors["x"]).g
+            found[kind].append(g.averaged(None) if kind == "mean" else g - g.averaged(None))
+    return found
+
+
 def terms_of(model: ErrorModel, step: TracedRound) -> Terms:
     """All terms that V may have; the objective gap only where the server's next model does not depend on who takes part."""
-    free = model.space.free
+    free = name_parts(model, step)
     entries = tuple((kind, j, k) for kind in KINDS for j in range(len(free[kind])) for k in range(j, len(free[kind])))
-    before = model.space.free_parts(step.before)
-    outcomes = [(weight, model.space.free_parts(errors)) for weight, errors in step.after]
+    before = _parts_of(model, step, step.before)
+    outcomes = [(weight, _parts_of(model, step, errors)) for weight, errors in step.after]
     now = [inner_product(before[kind][j], before[kind][k]) for kind, j, k in entries]
     then = [
         _sum(inner_product(parts[kind][j], parts[kind][k], model.participation) * weight for weight, parts in outcomes)
@@ -169,15 +191,14 @@ class PotentialSearch:
         terms = terms_of(model, step)
         found = step.problem.evaluations
         near = [found[0], step.problem.at(step.before["x"])] if terms.has_gap else []
-        decrease = Condition(tuple(found), tuple(interpolate_clients(found, model.function_class)))
+        promised = [(f"{name} {k}", form) for k, (name, form) in enumerate(step.problem.conditions)]
+        decrease = Condition(tuple(found), (*interpolate_clients(found, model.function_class), *promised))
         floor = Condition(tuple(near), tuple(interpolate_clients(near, model.function_class)))
         goal = square(step.before["x"])
 
         units = PotentialUnits(model.leaf_units(step), model.steepness)
-        sizes = [
-            model.units[model.space.free[kind][j]] * model.units[model.space.free[kind][k]]
-            for kind, j, k in terms.entries
-        ]
+        free, sizes_of = name_parts(model, step), {**model.units, GRADIENT: model.steepness}
+        sizes = [sizes_of[free[kind][j]] * sizes_of[free[kind][k]] for kind, j, k in terms.entries]
         of_terms = [1 / size for size in sizes] + [1 / model.steepness] * terms.has_gap
         of_first, of_second = ([1 / model.steepness] * len(c.inequalities) for c in (decrease, floor))
         star = found[0].value
@@ -359,7 +380,7 @@ class PotentialSearch:
 
     def names(self) -> list[str]:
         """The terms of V: ``mean u v``, ``deviation u v`` and, where V has it, ``gap``."""
-        free = self.model.space.free
+        free = name_parts(self.model, self.step)
         found = [f"{kind} {free[kind][j]} {free[kind][k]}" for kind, j, k in self.terms.entries]
         return [*found, "gap"] if self.terms.has_gap else found
 

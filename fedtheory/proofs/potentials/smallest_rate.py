@@ -39,7 +39,7 @@ from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.guard import Runs, require_within
 from fedtheory.proofs.potentials.guard import DecreaseQuestion, require_decrease
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
-from fedtheory.proofs.potentials.program import PotentialSearch
+from fedtheory.proofs.potentials.program import GRADIENT, PotentialSearch, name_parts
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
@@ -63,13 +63,14 @@ class Potential:
     @classmethod
     def of(cls, algorithm: Algorithm, search: PotentialSearch, weights: Sequence[Any]) -> Potential:
         """V from the coefficients of its terms."""
-        free = search.model.space.free
+        free = name_parts(search.model, search.step)
         matrices: dict[PartKind, NDArray[np.float64]] = {kind: np.zeros((len(free[kind]),) * 2) for kind in KINDS}
         for weight, (kind, j, k) in zip(weights, search.terms.entries, strict=False):
             matrices[kind][j, k] += float(weight) / 2
             matrices[kind][k, j] += float(weight) / 2
         sizes = {name: float(size) for name, size in search.model.units.items()} | {
-            "gap": float(search.model.steepness)
+            "gap": float(search.model.steepness),
+            GRADIENT: float(search.model.steepness),
         }
         return cls(algorithm, free, matrices, float(weights[-1]) if search.terms.has_gap else 0.0, sizes)
 
@@ -102,7 +103,7 @@ class Potential:
         """V of a state, where the state at x* is known."""
         total = self.gap * (objective(problem, state.x) - objective(problem, star.x))
         for kind in KINDS:
-            errors = [getattr(state, name) - getattr(star, name) for name in self.free[kind]]
+            errors = [_error_of(problem, name, star, state) for name in self.free[kind]]
             parts = [average(e) if kind == "mean" else e - average(e) for e in errors]
             for j, u in enumerate(parts):
                 for k, v in enumerate(parts):
@@ -110,9 +111,16 @@ class Potential:
         return total
 
 
+def _error_of(problem: Problem, name: str, star: State, state: State) -> Array:
+    """A field of a state, or the gradients at its x, less that at the fixed point."""
+    if name == GRADIENT:
+        return problem.grad(state.x) - problem.grad(star.x)
+    return getattr(state, name) - getattr(star, name)
+
+
 def _term(kind: PartKind, u: str, v: str) -> str:
     if kind == "mean":
-        a, b = (f"mean {name}" if name.endswith("_i") else name for name in (u, v))
+        a, b = (f"mean {name}" if name.endswith("_i") or name == GRADIENT else name for name in (u, v))
         return f"||{a}||^2" if u == v else f"<{a}, {b}>"
     return f"mean||dev {u}||^2" if u == v else f"mean<dev {u}, dev {v}>"
 
