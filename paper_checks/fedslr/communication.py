@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import listed
-from fedtheory.claims import Theorem, state
+from fedtheory.claims import state
 from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
@@ -22,6 +22,7 @@ from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
 from paper_checks.fedslr.exact_runs import PAPER
+from paper_checks.formulas import of_the_tables
 from paper_checks.steps import Step, claim_steps
 
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state
@@ -164,12 +165,6 @@ def check_uplink(ctx: Context, *, method: str = "fedslr-global") -> Iterator[Fin
     least, every = float(gigabytes(d)), Covered(len(totals), "cases", whole=True)
     text = f"the uplink alone is {least:.2f} GB, the smallest printed total {min(totals)}"
     yield at_most("printed totals", least, totals, "count", text, covered=every)
-
-
-def of_the_tables(*said: tuple[str, float | str, str]) -> Theorem:
-    """What the tables give is what the text says: expressions in printed numbers, what is said, and how far apart rounding puts them at most."""
-    claims = tuple(dict.fromkeys(f"abs({value} - {number}) <= {margin}" for value, number, margin in said))
-    return Theorem("", claims, "\n".join(f"number{k}: claim {k} by combine" for k in range(1, len(claims) + 1)))
 
 
 def size_of(model: str, network: str) -> float:

@@ -47,6 +47,7 @@ from paper_checks.safari.theorems import (
     NOISE_C1B,
     ORDER_C1A,
     ORDER_C1B,
+    PULL_4,
     SLOPES_4,
     STEP_4,
     THRESHOLD_4,
@@ -255,12 +256,12 @@ def replay_54(instance: Mapping[str, Any]) -> Replay:
             right -= value(SLOPES_4, place)
             x = w * x + b if client else s * x
             x = round_down(x) if isinstance(x, Fraction) else x
-        sides.append((2 * i["rounds"], right))
+        half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "sigma_G2": 1, "slope": largest[0], "G": largest[1]}
+        sides.append((i["rounds"] * value(PULL_4, half), right))
         if number is Fraction:
-            half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "slope": largest[0], "G": largest[1]}
             assumptions = (
                 assume("step condition, squared", "480*(2*h)**2 <= 1", h=h),
-                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s, over R", f"2 <= -({SLOPES_4})", **half),
+                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s, over R", f"{PULL_4} <= -({SLOPES_4})", **half),
             )
     (left, right), (_, rounded) = sides
     exact = rounded + Fraction(1, 1 << 60)  # x is off by at most rounds/2^100, and each of the slopes by six times that
