@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
+from fedtheory.claims import Theorem
 from fedtheory.core.errors import require
 
 
@@ -30,3 +32,14 @@ def _named(texts: dict[str, str]) -> dict[str, Any]:
     Symbol = require("sympy", "bounds in symbols").Symbol
     own = {name: text if re.fullmatch(r"\w+(\[[^]]*\])?", text) else f"({text})" for name, text in texts.items()}
     return {name: Symbol(text, positive=True) for name, text in own.items()}
+
+
+def of_the_tables(*said: tuple[str, float | str, str], at_most: Iterable[str] = ()) -> Theorem:
+    """What the tables give is what the text says: expressions in printed numbers, what is said, and how far apart rounding puts them at most.
+
+    ``at_most``: inequalities between such numbers.
+    """
+    claims = tuple(
+        dict.fromkeys((*(f"abs({value} - {number}) <= {margin}" for value, number, margin in said), *at_most))
+    )
+    return Theorem("", claims, "\n".join(f"number{k}: claim {k} by combine" for k in range(1, len(claims) + 1)))

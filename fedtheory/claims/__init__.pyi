@@ -62,6 +62,7 @@ from .statements.rate import Rate as Rate
 from .statements.theorems.runs import run_on_quadratics as run_on_quadratics
 from .statements.theorems.states import MethodStates as MethodStates
 from .statements.theorems.states import PlayedStates as PlayedStates
+from .statements.theorems.theorem import Inside as Inside
 from .statements.theorems.theorem import Theorem as Theorem
 from .statements.worlds import bar as bar
 from .statements.worlds import dot as dot

@@ -131,20 +131,21 @@ T43 = replace(
 
 #: gamma = 2 h, for g is a function here
 HALF = {"g": "h"}
-#: E is E(theta^(n)) - E(theta^alpha), F is E(theta^alpha) - E(y), Y is ||y||^2
+#: E is E(theta^(n)) - E(theta^alpha), F is E(theta^alpha) - E(y), Y is ||y||^2; E^alpha is g less what is linear in it, of which C is the part of x
 T41 = replace(
     rates.T32,
     name="Theorem 4.1",
     **PENALISED,
-    region="0 < alpha, 0 < h, 1 <= N, 0 <= B",
-    given={**FIVE, "gaps": f"Gamma[n] <= {algorithm_two.fill(rates.EIGHT, **HALF)}", "slopes": "G[n] <= B**2"},
-    added=("slopes",),
+    region="0 < alpha, 0 < h, 1 <= N",
+    given={**FIVE, "gaps": f"Gamma[n] <= {algorithm_two.fill(rates.EIGHT, **HALF)}"},
+    added=(),
     quantities=algorithm_two.some("gap", "U", "err", "Gamma", "theta2", "V")
     | {
-        "G": "norm2(bar(grad(g, x)) + alpha*origin)",
         "W": "norm2(origin)",
-        "E": "mean(g(x)) + alpha*dot(origin, x) - mean(g(x_star))",
-        "F": "mean(g(x_star)) - mean(g(y)) - alpha*dot(origin, y)",
+        "H": "mean(g(x)) - mean(g(x_star))",
+        "C": "dot(origin, x - x_star)",
+        "E": "mean(g(x)) + alpha*dot(origin, x) - mean(g(x_star)) - alpha*dot(origin, x_star)",
+        "F": "mean(g(x_star)) + alpha*dot(origin, x_star) - mean(g(y)) - alpha*dot(origin, y)",
         "Y": "norm2(y - origin)",
     },
     rests={
@@ -158,28 +159,32 @@ T41 = replace(
         """
   zero:   0 <= theta2[n]                                            by derivation
   home:   0 <= W[n]                                                 by derivation
-  norm:   0 <= G[n]                                                 by derivation
   rate:   theta2[m] <= 4*TOP**2/(nu**2*(m + 1)**2)
              by combine 1*model(n=m-1), (2/nu)*dual(T=m-1), (4/(nu**2*(m + 1)**2))*whole2(n=m-1)
   models: claim 1                                                   by squeeze zero(n=m), rate
   roots2: sqrt(theta2[m])**2 <= (2*TOP/(nu*(m + 1)))**2             by combine 1*rate
   roots:  sqrt(theta2[m]) <= 2*TOP/(nu*(m + 1))                     by root roots2
-  up:     2*E[n] <= s*theta2[n] + G[n]/s                            by derivation
-  up2:    2*E[n] <= 2*sqrt(theta2[n])*sqrt(G[n])                      by least s of up
-  bound2: sqrt(G[n])**2 <= B**2                                     by combine 1*slopes
-  bound:  sqrt(G[n]) <= B                                           by root bound2
-  above:  E[m] <= 2*TOP/(nu*(m + 1))*B                              by combine (1/2)*up2(n=m), sqrt(theta2[m])*bound(n=m), B*roots
-  down:   -2*E[n]/alpha <= s*theta2[n] + W[n]/s                     by derivation
-  down2:  -2*E[n]/alpha <= 2*sqrt(theta2[n])*sqrt(W[n])               by least s of down
   same:   W[n+1] == W[n]                                            by identity
   all:    W[n] == W[0]                                              by induction n: base combine; step combine 1*ih, 1*same
   size2:  sqrt(W[n])**2 <= sqrt(W[0])**2                            by combine 1*all
   size:   sqrt(W[n]) <= sqrt(W[0])                                  by root size2
-  below:  -2*alpha*TOP/(nu*(m + 1))*sqrt(W[0]) <= E[m]
-             by combine (alpha/2)*down2(n=m), (alpha*sqrt(theta2[m]))*size(n=m), (alpha*sqrt(W[0]))*roots
-  values: claim 2                                                   by squeeze below, above
+  up:     2*C[n] <= s*theta2[n] + W[n]/s                            by derivation
+  up2:    2*C[n] <= 2*sqrt(theta2[n])*sqrt(W[n])                    by least s of up
+  down:   -2*C[n] <= s*theta2[n] + W[n]/s                           by derivation
+  down2:  -2*C[n] <= 2*sqrt(theta2[n])*sqrt(W[n])                   by least s of down
+  above:  C[m] <= 2*TOP/(nu*(m + 1))*sqrt(W[0])
+             by combine (1/2)*up2(n=m), sqrt(theta2[m])*size(n=m), sqrt(W[0])*roots
+  below:  -2*TOP/(nu*(m + 1))*sqrt(W[0]) <= C[m]
+             by combine (1/2)*down2(n=m), sqrt(theta2[m])*size(n=m), sqrt(W[0])*roots
+  linear: C[m] -> 0 as m                                            by squeeze below, above
+  convex: H[m] -> 0 as m                                            by cite CONTINUOUS
+  parts:  E[n] == H[n] + alpha*C[n]                                 by identity
+  low:    H[m] + alpha*C[m] <= E[m]                                 by combine (-1)*parts(n=m)
+  high:   E[m] <= H[m] + alpha*C[m]                                 by combine 1*parts(n=m)
+  values: claim 2                                                   by squeeze low, high, convex, linear
   path:   claim 3                                                   by derivation
         """,
         TOP="(sqrt(V[0]) + 2*sqrt(2/N)*(1 + 1/h))",
+        CONTINUOUS="Rockafellar, Convex Analysis, Theorem 10.1 (a finite convex function is continuous)",
     ),
 )

@@ -22,7 +22,7 @@ from paper_checks.dualfl.acceleration import WITHOUT_MOMENTUM
 from paper_checks.dualfl.certified_runs import bound_n2, truth_of
 from paper_checks.dualfl.common import SMOOTH, claim
 from paper_checks.dualfl.theory import BY_CODE, OF_SMOOTH
-from paper_checks.steps import Conclusion, Step
+from paper_checks.steps import Step
 from problems.chains import nesterov_chain
 from problems.huber import Huber
 
@@ -149,15 +149,9 @@ CLAIMS: list[Claim] = [
             Step("first n", penalised.T41),
             Step("then alpha", penalised.PATH),
         ],
-        conclusions=[
-            Conclusion(
-                "subgradients are bounded",
-                "The models converge, and E is finite and convex, so that its subgradients at them are bounded (Rockafellar, Theorem 24.7).",
-                ("first n",),
-            )
-        ],
         assumptions=[REGIME, "(8) for some gamma > 0"],
         readings=[
+            "f_j is finite at every point, as Theorem 10.1 needs.",
             "First n -> infinity and then alpha -> 0+, as the proof takes the limits and the text before it says "
             "('sufficiently small alpha and large n'). As a joint limit it is false.",
             "E(theta^(n)) -> E(theta^alpha) for every alpha > 0, and E(theta^alpha) - E(y) <= (alpha/2) ||y||^2 for every y, theta* among them.",

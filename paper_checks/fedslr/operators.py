@@ -218,19 +218,30 @@ def same_states(method: Callable[[Any], Any] = FedSLR) -> Equivalence:
     )
 
 
-@lemma("the server's problem", "Fact 3, (26)", "0 < eta", c=1)
-def fact_3(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """w_{t+1} = Prox(mean w_i - eta mean gamma_i), by what Prox is, is no worse for (26)'s second problem than any z; c stands at the duals."""
+def server_problem(w: World, p: Parameters, c: LemmaConstants, step: Any) -> Any:
+    """What (26)'s second problem is at w_{t+1} less what it is at any z, where w_{t+1} = Prox(mean w_i - step mean gamma_i); c stands at the duals."""
     reg = w.function(None, 0, name="R")
     y, g, new, z = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("w+"), w.vector("z")
     at_new, at_z = w.at(reg, new, "R")[1], w.at(reg, z, "R elsewhere")[1]
-    to = bar(y - g * p.eta)
+    to = bar(y - g * step)
     w.assume("w is Prox", at_new + norm2(new - to) / (2 * p.eta) - at_z - norm2(z - to) / (2 * p.eta))
 
     def objective(value: Any, at: Any) -> Any:
         return value + dot(g, at) * c.c + norm2(at - bar(y)) / (2 * p.eta)
 
     return objective(at_new, new) - objective(at_z, z)
+
+
+@lemma("the server's problem", "Fact 3, (26)", "0 < eta", c=1)
+def fact_3(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """w_{t+1} = Prox(mean w_i - eta mean gamma_i), by what Prox is, is no worse for (26)'s second problem than any z; c stands at the duals."""
+    return server_problem(w, p, c, p.eta)
+
+
+@lemma("the server's problem, line 10", "Algorithm 2, line 10", "0 < eta", units="as printed", c=1)
+def line_10(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """The same with mean gamma_i/eta in the place of eta mean gamma_i."""
+    return server_problem(w, p, c, 1 / p.eta)
 
 
 def server_runs(ctx: Context, *, sign: int = 1) -> Iterator[Finding]:
@@ -313,6 +324,20 @@ CLAIMS = [
         kind="identity",
         besides=server_runs,
         faults=(Fault("the dual with the other sign", "CVXPY", {"sign": -1}),),
+    ),
+    claim_steps(
+        "FEDSLR-ALG2",
+        PAPER,
+        "Algorithm 2, line 10",
+        "The server's step of Algorithm 2, w_{t+1} = Prox_{eta_g R}(mean w_{i,t+1} - (1/eta_g) mean gamma_{i,t+1}), is the one of (6) and (26).",
+        [Step("divided by eta_g", line_10), Step("times eta_g", fact_3, "repaired")],
+        repaired="With eta_g mean gamma_{i,t+1}, as in Algorithms 1 and 3.",
+        readings=[
+            "Algorithm 2 is FedSLR with partial participation, and with all clients the same method as Algorithm 1. So line 10 is held against the "
+            "problem that the server solves there. A slip: the public code multiplies. What the printed line does is FEDSLR-N15."
+        ],
+        false={"divided by eta_g": "times eta_g"},
+        kind="identity",
     ),
     *(
         Claim(

@@ -21,6 +21,7 @@ from paper_checks.safari import (
     optimisation,
     positively_related,
     strongly_convex,
+    tables,
 )
 
 PAPER = Publication(
@@ -36,6 +37,7 @@ CLAIMS: list[Claim] = [
     *mnist.CLAIMS,
     *cifar.CLAIMS,
     *fashion.CLAIMS,
+    *tables.CLAIMS,
     *optimisation.CLAIMS,
     *biased.CLAIMS,
     *strongly_convex.CLAIMS,

@@ -39,15 +39,15 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.safari import transcribed
-from paper_checks.safari.client_rounds import CLIENT_ROUND_4
 from paper_checks.safari.convergence import RATE_4, THEOREM_4
-from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, handed_on
+from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER
 from paper_checks.safari.theorems import (
     BOUND_4,
     BRACKET_4,
     NOISE_C1B,
     ORDER_C1A,
     ORDER_C1B,
+    PULL_4,
     SLOPES_4,
     STEP_4,
     THRESHOLD_4,
@@ -256,12 +256,12 @@ def replay_54(instance: Mapping[str, Any]) -> Replay:
             right -= value(SLOPES_4, place)
             x = w * x + b if client else s * x
             x = round_down(x) if isinstance(x, Fraction) else x
-        sides.append((2 * i["rounds"], right))
+        half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "sigma_G2": 1, "slope": largest[0], "G": largest[1]}
+        sides.append((i["rounds"] * value(PULL_4, half), right))
         if number is Fraction:
-            half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "slope": largest[0], "G": largest[1]}
             assumptions = (
                 assume("step condition, squared", "480*(2*h)**2 <= 1", h=h),
-                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s, over R", f"2 <= -({SLOPES_4})", **half),
+                assume("(55) is at least 4 R_c sigma_G^2, R_c = R_s, over R", f"{PULL_4} <= -({SLOPES_4})", **half),
             )
     (left, right), (_, rounded) = sides
     exact = rounded + Fraction(1, 1 << 60)  # x is off by at most rounds/2^100, and each of the slopes by six times that
@@ -374,8 +374,6 @@ UP_TO_BIAS = (
     "Up to 4 q sigma_G^2: the mean over r = 0, ..., R - 1 is at most that and a term of the order 1/(R eta_s) and one of the order eta_s, which is "
     "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = 1/sqrt(R), from R >= (22 L)^2 on."
 )
-#: what is handed on to a round of clients
-BEFORE = (Step("clients", CLIENT_ROUND_4, "repaired"),)
 FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
 
@@ -419,8 +417,7 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
         PAPER,
         source,
         statement,
-        [*BEFORE, Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
-        conclusions=[handed_on("up to 4 q sigma_G^2", "clients", role="repaired")] if repaired else (),
+        [Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
         kind="rate",
         besides=check,
         faults=(BIASED, NOT_DOUBLED, beyond, bounded, *([SLOWER] if speed else [])),
@@ -437,8 +434,7 @@ CLAIMS: list[Claim] = [
         "(1/R) sum_{r=1}^R E ||grad F(x_r)||^2 <= 2 (F(x_0) - F*)/(R eta_s) + delta, delta = L eta_s (1-q) sigma_s^2 + (80 q L^2 "
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
         "+ (8 L q eta_s/(mK)) sigma^2, for q at most a threshold in maxima G_1, G_2 of slopes along the path.",
-        [*BEFORE, Step(CORRECTED, THEOREM_4, "repaired")],
-        conclusions=[handed_on(CORRECTED, "clients", role="repaired")],
+        [Step(CORRECTED, THEOREM_4, "repaired")],
         kind="rate",
         besides=check_t4,
         faults=(

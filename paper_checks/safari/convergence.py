@@ -1,10 +1,8 @@
-"""SAFARI's Theorems 4 and 5, corrected, for every number of rounds, and what they rest on: bounds of a round of clients and of their local steps.
+"""SAFARI's Theorems 4 and 5, corrected, for every number of rounds, from what a round of clients does.
 
-A round is played in law. Every vector is one of each outcome of all that is drawn (coins, who takes part, noise) and, in a client round, of each pair
-(i, k) of a client that takes part and a local step, so that ``mean`` is the expectation, and over pairs the average; F, and F_i, are the functions of
-the outcome and of its pair. x = x_r, y = x_{r,k}^i, G = (1/m) sum_i sum_k grad F_i(x_{r,k}^i), G + z = Delta_r, g + xi the server's gradient. What is
-known of them is given by name: G is K times the mean over pairs, given what these have in common, as x, g and G; noise has the mean 0. How far y is
-from x on the average, and how large noise adds up to be, is what theorems about local steps say (`paper_checks.safari.local_steps`).
+A round is played in law. Every vector is one of each outcome of all that is drawn (coins, who takes part, noise), so that ``mean`` is the
+expectation. x = x_r, G = (1/m) sum_i sum_k grad F_i(x_{r,k}^i), G + z = Delta_r, g + xi the server's gradient, whose noise xi has the mean 0. Of a
+round of clients the theorem takes what another one says of its local steps (`paper_checks.safari.client_rounds`).
 """
 
 from __future__ import annotations
@@ -14,8 +12,9 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import PlayedStates, Theorem
+from fedtheory.claims import Inside, PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.safari.client_rounds import CLIENT_ROUND_4, CLIENT_ROUND_5
 from paper_checks.safari.theorems import (
     BOUND_4,
     BOUND_5,
@@ -27,7 +26,6 @@ from paper_checks.safari.theorems import (
     DELTABAR,
     ETABAR,
     EXCESS_5,
-    NOISE_5,
     SERVER_4,
     SERVER_DISTANCE,
     in_symbols,
@@ -46,19 +44,15 @@ def at_zero(text: str) -> str:
 
 
 def any_state(w: World, p: Parameters, steps: Steps, convex: bool) -> SimpleNamespace:
-    """x with what a round of clients and one of the server make of it; for strongly convex functions also what is known at x* = 0."""
+    """x with what a round of clients, which is not played here, and one of the server make of it; for strongly convex functions x* = 0."""
     eta_c, eta_s = steps(p)
-    F, F_i = (w.function(p.L, p.mu if convex else -p.L, client=True, name=name) for name in ("F", "F_i"))
-    x, y, G, z, xi = (w.vector(name, True) for name in ("x", "y", "G", "z", "xi"))
+    F = w.function(p.L, p.mu if convex else -p.L, client=True, name="F")
+    x, G, z, xi = (w.vector(name, True) for name in ("x", "G", "z", "xi"))
     g, _ = w.at(F, x, "F at x")
-    g_i, here = w.at(F_i, x, "F_i at x")
-    g_y, _ = w.at(F_i, y, "F_i at y")
-    x_clients, x_server = x - (G + z) * eta_c, x - (g + xi) * eta_s
-    state = SimpleNamespace(x=x, g=g, g_i=g_i, y=y, g_y=g_y, G=G, z=z, xi=xi, x_clients=x_clients, x_server=x_server)
+    state = SimpleNamespace(x=x, g=g, G=G, xi=xi, x_clients=x - (G + z) * eta_c, x_server=x - (g + xi) * eta_s)
     if convex:
         w.at(F, x * 0, "F at the minimiser", g=x * 0)
-        _, least = w.at(F_i, x * 0, "F_i at the minimiser")
-        state.G_4 = here - least
+        state.over = w.value("F_i(x) - F_i(x*)")
     else:
         state.least = w.value("F*")
     return state
@@ -77,27 +71,12 @@ def rounds_of(steps: Steps, convex: bool, who: str) -> PlayedStates:
     return PlayedStates(play)
 
 
-#: what is known of a round of clients, of all that is drawn in it; and of one of the server
-CLIENTS = {
-    "dissimilarity": "X[r] <= sigma_G2",
-    "near": "Y[r] <= eta_c**2*(K**2*M[r] + K*sigma2)",
-    "pairs_own": "N[r] == K*J[r]",
-}
+#: what is known of a round of the server
 SERVER = {"server_noise": "U[r] <= sigma_s2", "server_centred": "Z[r] == 0"}
-SIZES = {
-    "S": "mean(norm2(g))",
-    "X": "mean(norm2(g_i - g))",
-    "Y": "mean(norm2(y - x))",
-    "M": "mean(norm2(g_y))",
-    "N": "mean(norm2(G))",
-    "J": "mean(dot(G, g_y))",
-}
+SLOPE = {"S": "mean(norm2(g))"}
+#: of the local steps of a round: where it begins, and where it ends
+LAST = {"x": "x", "g": "g", "x_clients": "x_next"}
 OF_SERVER = {"U": "mean(norm2(xi))", "Z": "mean(dot(g, xi))"}
-PAIRS = """
-  slopes:  M[r] <= 2*L**2*Y[r] + 4*X[r] + 4*S[r]        by derivation
-  size:    0 <= S[r]                                    by derivation
-"""
-
 # ---- Theorem 4 --------------------------------------------------------------------------------------------------------
 
 #: L eta_c K <= 1/11, which holds where eta_c <= 1/(4 sqrt(30) L K)
@@ -128,8 +107,9 @@ THEOREM_4 = Theorem(
     region=REGION_4,
     states=rounds_of(steps_4, convex=False, who="coin"),
     rounds={"r": 0, "R": 1},
-    quantities={"S": SIZES["S"], "N": SIZES["N"], "A": "mean(F(x_clients))", **SERVER_4_QUANTITIES},
+    quantities={**SLOPE, "N": "mean(norm2(G))", "A": "mean(F(x_clients))", **SERVER_4_QUANTITIES},
     given={"clients": f"S[r] <= {of_rounds(CLIENT_4, change='(V[r] - A[r])', G='N[r]')}", **SERVER, **BOUNDED},
+    inside={"clients": Inside(CLIENT_ROUND_4, "E", {**LAST, "G": "s_bar"})},
     claim=f"sum(S[r], r, 0, R-1)/R <= {of_rounds(BOUND_4, gap=GAP)} + 4*q*sigma_G2",
     proof=SERVER_4_STEPS
     + DESCENDS
@@ -160,7 +140,7 @@ SGD = Theorem(
     region="0 < L, 0 < eta_s <= 1/L, 0 <= sigma_s2",
     states=rounds_of(lambda p: (0, p.eta_s), convex=False, who="server"),
     rounds={"r": 0, "R": 1},
-    quantities={"S": SIZES["S"], **SERVER_4_QUANTITIES},
+    quantities={**SLOPE, **SERVER_4_QUANTITIES},
     given={**SERVER, **BOUNDED},
     claim=f"sum(S[r], r, 0, R-1)/R <= {of_rounds(at_zero(BOUND_4), gap=GAP)}",
     proof=SERVER_4_STEPS
@@ -179,20 +159,8 @@ SGD = Theorem(
 # ---- Theorem 5 --------------------------------------------------------------------------------------------------------
 
 #: etabar <= mu/(16 L) is eta_c <= 1/(8 L K), and gives eta_s <= 2/(L + mu)
-CLIENTS_5_REGION = "0 < mu < L, 0 < etabar <= mu/(16*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2"
-REGION_5 = f"{CLIENTS_5_REGION}, 0 <= sigma_s2, 0 <= q <= 1"
+REGION_5 = "0 < mu < L, 0 < etabar <= mu/(16*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2, 0 <= sigma_s2, 0 <= q <= 1"
 DISTANCE = {"D": "mean(norm2(x))"}
-CLIENTS_5_QUANTITIES = {
-    **SIZES,
-    **DISTANCE,
-    "H": "G_4",
-    "A": "mean(norm2(x_clients))",
-    "C": "mean(dot(G, x))",
-    "I": "mean(dot(g_y, x))",
-    "T": "mean(dot(z, x))",
-    "P": "mean(norm2(G + z))",
-}
-CLIENTS_5_GIVEN = {**CLIENTS, "pairs_x": "C[r] == K*I[r]", "centred": "T[r] == 0", "noise": f"P[r] <= N[r] + {NOISE_5}"}
 SERVER_5_GIVEN = {**SERVER, "server_centred_x": "O[r] == 0"}
 
 
@@ -202,13 +170,6 @@ def steps_5(p: Parameters) -> tuple[Any, Any]:
 
 
 OF_D = {"dist": "D[r]", "G_3": "S[r]", "G_4": "H[r]"}
-CLIENTS_5_STEPS = f"""{PAIRS}
-  strong:  -I[r] <= -H[r] - mu/4*D[r] + L*Y[r]                                           by derivation
-  jensen:  2*K*J[r] <= N[r] + K**2*M[r]                                                  by derivation
-  moved:   A[r] == D[r] - 2*eta_c*C[r] - 2*eta_c*T[r] + eta_c**2*P[r]                    by identity
-  clients: A[r] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}
-             by combine moved, strong, jensen, slopes, size, {", ".join(CLIENTS_5_GIVEN)}
-"""
 SERVER_5_STEPS = f"""
   cocoercive: -Q[r] <= -L*mu/(L + mu)*D[r] - S[r]/(L + mu)                               by derivation
   server_moved: B[r] == D[r] - 2*eta_s*Q[r] - 2*eta_s*O[r] + eta_s**2*(S[r] + 2*Z[r] + U[r])      by identity
@@ -218,41 +179,26 @@ SERVER_5_STEPS = f"""
 SERVER_5_QUANTITIES = {
     **DISTANCE,
     **OF_SERVER,
-    "S": SIZES["S"],
+    **SLOPE,
     "B": "mean(norm2(x_server))",
     "Q": "mean(dot(g, x))",
     "O": "mean(dot(xi, x))",
 }
-CLIENT_ROUND_5 = Theorem(
-    name="(72)-(77)",
-    region=CLIENTS_5_REGION,
-    states=rounds_of(steps_5, convex=True, who="clients"),
-    rounds={"r": 0},
-    where={"eta_c": BY_ETABAR["eta_c"]},
-    quantities=CLIENTS_5_QUANTITIES,
-    given=CLIENTS_5_GIVEN,
-    claim=f"D[r+1] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}",
-    proof=CLIENTS_5_STEPS
-    + """
-  after:   D[r+1] == A[r]       by identity
-  done:    claim                by combine clients, after
-""",
-)
 THEOREM_5 = Theorem(
     name="Theorem 5, corrected",
     region=REGION_5,
     states=rounds_of(steps_5, convex=True, who="coin"),
     rounds={"r": 0, "R": 0},
     where=BY_ETABAR,
-    quantities={**CLIENTS_5_QUANTITIES, **SERVER_5_QUANTITIES},
+    quantities={**SERVER_5_QUANTITIES, "A": "mean(norm2(x_clients))", "H": "over"},
     given={
-        **CLIENTS_5_GIVEN,
+        "clients": f"A[r] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}",
         **SERVER_5_GIVEN,
         "condition": f"{of_rounds(EXCESS_5.format(**CORRECTED_5), **OF_D)} <= 0",
     },
+    inside={"clients": Inside(CLIENT_ROUND_5, "E", {**LAST, "over": "over"})},
     claim=f"D[R] <= {of_rounds(BOUND_5, dist='D[0]')}",
-    proof=CLIENTS_5_STEPS
-    + SERVER_5_STEPS
+    proof=SERVER_5_STEPS
     + f"""
   coin:    D[r+1] == q*A[r] + (1 - q)*B[r]                                               by identity
   step:    D[r+1] <= (1 - etabar)*D[r] + etabar*({DELTABAR})

@@ -51,33 +51,19 @@ NOISE_ADDS_UP = """
 STAYS_NEAR = (
     NOISE_ADDS_UP.replace("SIZE", "sigma2")
     + """
-  first: a[1] <= M[0]                                by derivation
-  young: (k + 1)*a[k+2] <= (k + 2)*a[k+1] + (k + 1)*(k + 2)*M[k+1]     by derivation
+  first: a[1] == M[0]                                by identity
+  grown: a[k+1] == a[k] + 2*B[k] + M[k]              by identity
+  young: 2*k*B[k] <= a[k] + k**2*M[k]                by derivation
   long:  a[k+1] <= (k + 1)*sum(M[j], j, 0, k)
-           by induction k: base combine first; step combine ((k + 2)/(k + 1))*ih, (1/(k + 1))*young
+           by induction k: base combine first; step combine ((k + 2)/(k + 1))*ih, grown(k=k+1), (1/(k + 1))*young(k=k+1)
   far:   Y[k] <= 2*eta_c**2*(a[k] + b[k])            by derivation
-  start: Y[0] <= 0                                   by derivation
+  start: Y[0] == 0                                   by identity
   next:  Y[k+1] <= 2*eta_c**2*(k + 1)*(sum(M[j], j, 0, k) + sigma2)    by combine far(k=k+1), long, noisy(k=k+1)
   some:  0 <= M[k]                                   by derivation
   all:   sum(Y[j], j, 0, LAST-1) <= eta_c**2*(LAST - 1)*LAST*(sum(M[j], j, 0, LAST-1) + sigma2)
            by induction LAST: base combine start; step combine ih, next(k=LAST-1), some(k=LAST)
   plus:  0 <= sum(M[j], j, 0, LAST-1)                   by induction LAST: base combine some(k=0); step combine ih, some(k=LAST)
 """
-)
-NEAR = Theorem(
-    name="local steps stay near",
-    region="0 < eta_c, 0 <= sigma2",
-    states=SUMS,
-    rounds={"k": 0, "j": 0, "K": 1},
-    quantities={
-        "a": "mean(norm2(s))",
-        **NOISE_OF,
-        "M": "mean(norm2(v))",
-        "Y": "mean(norm2(eta_c*(s + n)))",
-    },
-    given={**MARTINGALE, "size": "d[k] <= sigma2"},
-    claim="sum(Y[j], j, 0, K-1)/K <= eta_c**2*(K**2*(sum(M[j], j, 0, K-1)/K) + K*sigma2)",
-    proof=STAYS_NEAR.replace("LAST", "K") + "  done:  claim     by combine all, plus",
 )
 SPLIT_NOISE = Theorem(
     name="(42)-(44)",
@@ -123,43 +109,49 @@ def step_beside_from_zero(w: World, p: Parameters, last: int) -> list[Any]:
     return step_beside(w, p, last, begun=True)
 
 
+#: how far sums are from those of steps without noise; sums of clients, and what is known of them
+UNCORRELATED_OF = {
+    "N": "mean(norm2(s_bar))",
+    "ab": "mean(dot(s_bar, n_bar))",
+    "bb": "mean(norm2(n_bar))",
+    "P": "mean(norm2(s_bar + n_bar))",
+    "sn": "mean(dot(s, n))",
+    "e": "mean(dot(s, xi))",
+    "f": "mean(dot(v, xi))",
+    "o": "mean(dot(u, n))",
+    "Z": "mean(norm2(s - t))",
+    "O": "mean(dot(v - u, 2*(s + n - t) + v - u))",
+}
+UNCORRELATED_GIVEN = {
+    "sum_before": "e[k] == 0",
+    "gradient_before": "f[k] == 0",
+    "not_drawn": "o[k] == 0",
+    "clients_apart": "ab[k] == sn[k]/m",
+    "noise_apart": "bb[k] == b[k]/m",
+}
+STAYS_UNCORRELATED = """
+  begin:   2*sn[0] + Z[0] == 0                                           by identity
+  changed: 2*sn[k+1] + Z[k+1] == 2*sn[k] + Z[k] + 2*e[k] + 2*f[k] + 2*o[k] + O[k]  by identity
+  falls:   O[k] <= 0                                                     by derivation
+  below:   2*sn[k] + Z[k] <= 0
+             by induction k: base combine begin; step combine ih, changed, falls, sum_before, gradient_before, not_drawn
+  apart:   0 <= Z[k]                                                     by derivation
+  parts:   P[k] == N[k] + 2*ab[k] + bb[k]                                by identity
+  moment:  P[k] <= N[k] + k*sigma2/m
+             by combine parts, clients_apart, noise_apart, (1/m)*below, (1/m)*apart, (1/m)*noisy
+"""
 UNCORRELATED = Theorem(
     name="(60)-(61)",
     region="0 < L, 0 < eta_c <= 2/L, 1 <= m, 0 <= sigma2",
     states=PlayedStates(step_beside, start=step_beside_from_zero),
     rounds={"k": 0, "K": 0},
-    quantities={
-        "a": "mean(norm2(s_bar))",
-        "ab": "mean(dot(s_bar, n_bar))",
-        "bb": "mean(norm2(n_bar))",
-        "P": "mean(norm2(s_bar + n_bar))",
-        "sn": "mean(dot(s, n))",
-        **NOISE_OF,
-        "e": "mean(dot(s, xi))",
-        "f": "mean(dot(v, xi))",
-        "g": "mean(dot(u, n))",
-        "away": "mean(norm2(s - t))",
-    },
-    given={
-        **MARTINGALE,
-        "size": "d[k] <= sigma2",
-        "sum_before": "e[k] == 0",
-        "gradient_before": "f[k] == 0",
-        "not_drawn": "g[k] == 0",
-        "clients_apart": "ab[k] == sn[k]/m",
-        "noise_apart": "bb[k] == b[k]/m",
-    },
-    claim=f"P[K] <= a[K] + {NOISE_5}",
+    quantities={**NOISE_OF, **UNCORRELATED_OF},
+    given={**MARTINGALE, "size": "d[k] <= sigma2", **UNCORRELATED_GIVEN},
+    claim=f"P[K] <= N[K] + {NOISE_5}",
     proof=NOISE_ADDS_UP.replace("SIZE", "sigma2")
+    + STAYS_UNCORRELATED
     + """
-  begin:   2*sn[0] + away[0] <= 0                                        by derivation
-  falls:   2*sn[k+1] + away[k+1] <= 2*sn[k] + away[k] + 2*e[k] + 2*f[k] + 2*g[k]   by derivation
-  below:   2*sn[k] + away[k] <= 0
-             by induction k: base combine begin; step combine ih, falls, sum_before, gradient_before, not_drawn
-  apart:   0 <= away[k]                                                  by derivation
-  whole:   P[k] == a[k] + 2*ab[k] + bb[k]                                by identity
-  done:    claim
-             by combine whole(k=K), clients_apart(k=K), noise_apart(k=K), (1/m)*below(k=K), (1/m)*apart(k=K), (1/m)*noisy(k=K)
+  done:    claim                                                         by combine moment(k=K)
 """,
 )
 

@@ -36,8 +36,9 @@ CLIENT_4 = (
 )
 #: the terms of the mixture that (54) is to make up for 4 q sigma_G^2 with, none of which is positive
 SLOPES_4 = "(1 - q)*(L*eta_s - 1)*slope + q*(8*L*eta_s/K**2 - 2/K**2)*G"
-#: (51)-(52), a round's share of it
-MIXED_4 = f"2/eta_s*change + {DELTA} + 4*q*sigma_G2 + {SLOPES_4}"
+#: that, and (51)-(52), a round's share of it
+PULL_4 = "4*q*sigma_G2"
+MIXED_4 = f"2/eta_s*change + {DELTA} + {PULL_4} + {SLOPES_4}"
 #: (36) and (44) of a client round, ``{drift}``: mean_i ||x_{r,k}^i - x_r||^2 or its bound
 INNER_4 = "-K*eta_c/2*slope - eta_c/(2*K)*G + eta_c*K*sigma_G2 + eta_c*K*L**2*{drift}"
 MOMENT_4 = "L*eta_c**2/2*(2*G + 2*K*sigma2/m)"

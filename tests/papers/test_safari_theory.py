@@ -19,11 +19,22 @@ from paper_checks.safari import (
     optimisation,
     positively_related,
     strongly_convex,
+    tables,
 )
 from problems.biased_participation import moments, round_down
 
 SOURCE = "paper_checks.safari"
-MODULES = (optimisation, biased, strongly_convex, limits, learnability, positively_related, generalisation, no_worse)
+MODULES = (
+    optimisation,
+    biased,
+    strongly_convex,
+    limits,
+    learnability,
+    positively_related,
+    generalisation,
+    no_worse,
+    tables,
+)
 IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
 #: more than about a second
 SLOW = {

@@ -50,7 +50,10 @@ def explain_term(
     for name, other in data["rests"].items():
         yield Heading(f"First, a theorem that this one rests on: {name}", 1)
         yield from explain_term(other, () if theorem is None else [theorem.rests[name]], used)
-    if data["rests"]:
+    for name, one in data.get("inside", {}).items():
+        yield Heading(f"First, a theorem about states inside of a round, which says {name}", 1)
+        yield from explain_term(one["term"], () if theorem is None else [theorem.inside[name].theorem], used)
+    if data["rests"] or data.get("inside"):
         yield Heading("The theorem itself", 1)
     yield from _said(data, theorem)
     if theorem is None and data["quantities"]:
@@ -90,6 +93,7 @@ def _follow(
 def _numbers_before(data: Mapping[str, Any]) -> dict[str, str]:
     """What lines may refer to before the first: hypotheses, and claims of theorems that it rests on."""
     found = dict.fromkeys(data["given"], "the hypothesis")
+    found |= dict.fromkeys(data.get("inside", {}), "the theorem inside of a round,")
     for name, other in data["rests"].items():
         claims = len(other["claims"])
         found |= dict.fromkeys([name] if claims == 1 else [f"{name}_{k + 1}" for k in range(claims)], "the theorem")

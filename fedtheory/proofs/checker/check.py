@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from .algebra import Quotient
-from .formulas import Sentence, indexed, quantity_of, read
+from .formulas import Sentence, indexed, names, quantity_of, read, show_tree
 from .reading import MOST_STEPS, counting, require_fields, spend
 from .refusals import NotChecked, TermNotChecked, TermRefused
 from .rules import apply_rule
@@ -20,6 +21,7 @@ MOST_RESTING, MOST_ENTRIES = 8, 100
 _TEXTS = ("format", "states")
 _LISTS = ("parameters", "auxiliary", "assumed", "drawn", "claims", "lines")
 _MAPPINGS = ("wholes", "rounds", "quantities", "sequences", "functions", "given", "where", "rests", "derivations")
+_MAY = ("inside",)  #: where hypotheses rest on theorems about states inside of a round
 _OF_TEXTS = (*_LISTS[1:], "quantities", "sequences", "given", "where")
 _ONE = Quotient.number(1)
 
@@ -113,6 +115,65 @@ def _require_inside(
     )
 
 
+def add_inside(checker: Checker, data: Mapping[str, Any], level: int) -> list[str]:
+    """Hypotheses that are what another theorem says of the last of states inside of a round, with the round in the place of that state.
+
+    What these theorems suppose themselves is returned, by name.
+
+    That these states are inside of a round, and that quantities mean the same of them, is not checked here, as what quantities are is not.
+    """
+    supposed = []
+    for name, one in data.get("inside", {}).items():
+        other, last = require_fields(one, ("term", "last"), "a theorem inside")["term"], one["last"]
+        found, signature = _check(other, None, level + 1), Signature.read(other)
+        claim, given = Sentence.parse(found.claims[0]).substitute(signature.where), checker.known.get(name)
+        plain = (
+            len(found.claims) == 1
+            and claim.sign in ("<=", "==")
+            and not (claim.exists or claim.fixed or claim.to_infinity)
+        )
+        rounds = [] if given is None else sorted(given.names & checker.signature.rounds.keys())
+        if given is None or not plain or len(rounds) != 1 or claim.sign != given.sign:
+            raise TermRefused(
+                name, "inside", "a hypothesis about one round, and one claim of its kind", f"{given}; {claim}"
+            )
+        if any(other[key] for key in ("wholes", "sequences", "drawn", "auxiliary")):
+            raise TermRefused(name, "inside", "a theorem in real parameters, without sequences and draws", claim)
+        _require_parameters(checker, name, signature)
+        _require_only(checker, name, claim, last, signature)
+        at_round = claim.substitute({last: read(rounds[0])})
+        if not (checker.gap(at_round) - checker.gap(given)).zero:
+            raise TermRefused(name, "inside", given, at_round)
+        checker.cited += [cited for cited in found.cited if cited not in checker.cited]
+        checker.hypotheses |= set(found.assumed)
+        supposed += [f"{own} inside of {name}" for own in found.given]
+    return supposed
+
+
+def _require_parameters(checker: Checker, name: str, signature: Signature) -> None:
+    """The other theorem's region holds here, where its parameters may be names of formulas."""
+    for p in signature.parameters:
+        x, low = checker.value(read(p.name)), checker.value(read(p.ends.low.text()))
+        holds = (checker.is_nonnegative if p.ends.low_closed else checker.is_positive)(x - low)
+        if p.ends.high is not None:
+            high = checker.value(read(p.ends.high.text()))
+            holds = holds and (checker.is_nonnegative if p.ends.high_closed else checker.is_positive)(high - x)
+        if not holds:
+            raise TermRefused(name, "inside", f"{p}, on this region", "another one")
+
+
+def _require_only(checker: Checker, name: str, claim: Sentence, last: str, signature: Signature) -> None:
+    """A claim speaks of the last state alone, and of its number not otherwise."""
+    for side in claim.sides:
+        for node in indexed(side):
+            if show_tree(node.slice) != last:
+                raise TermRefused(name, "inside", f"a claim about {last} alone", show_tree(node))
+        for atom in checker.value(side).atoms:
+            tree = read(atom)
+            if names(tree) & signature.rounds.keys() and not isinstance(tree, ast.Subscript):
+                raise TermRefused(name, "inside", f"a claim that speaks of {last} in quantities alone", atom)
+
+
 def check_term(
     data: Mapping[str, Any],
     helper: Helper | None = None,
@@ -150,9 +211,9 @@ def check_term(
 
 def _require_sizes(data: Mapping[str, Any]) -> None:
     """Refuse fields that nothing reads, and more entries than are read."""
-    require_fields(data, (*_TEXTS, *_LISTS, *_MAPPINGS), "the term")
-    for names, kind in ((_TEXTS, str), (_LISTS, list), (_MAPPINGS, dict)):
-        for name in names:
+    require_fields(data, (*_TEXTS, *_LISTS, *_MAPPINGS, *_MAY), "the term")
+    for fields, kind in ((_TEXTS, str), (_LISTS, list), (_MAPPINGS, dict)):
+        for name in fields:
             size, most = len(data[name]), MOST_LINES if name in ("lines", "derivations") else MOST_ENTRIES
             if not isinstance(data[name], kind):
                 raise TypeError(f"its {name} is a {type(data[name]).__name__}")
@@ -193,6 +254,7 @@ def _check(
             raise ValueError(f"more than {MOST_RESTING} theorems rest on each other")
         checker.add_given(data["given"])
         add_rests(checker, data, level, resting)
+        supposed = add_inside(checker, data, level)
     except (TermRefused, NotChecked):
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -204,7 +266,7 @@ def _check(
     unused = sorted(checker.given - checker.used)
     if unused:
         raise TermRefused("-", "claim", "hypotheses that a line uses", unused[0])
-    given = tuple(sorted(checker.given))
+    given = tuple(sorted({*checker.given - data.get("inside", {}).keys(), *supposed}))
     return Proved(
         *(checker.claims, given, tuple(sorted(checker.hypotheses))),
         *(tuple(checker.cited), tuple(checker.written), tuple(checker.left)),

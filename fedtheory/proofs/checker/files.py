@@ -64,7 +64,7 @@ def check_proof(data: dict[str, Any], most_steps: int = MOST_STEPS) -> list[str]
 def describe_term(proved: Proved, data: Mapping[str, Any]) -> list[str]:
     """What a term proves, in lines; of each hypothesis its sentence."""
     grounds = [
-        *(f"{name}: {data['given'][name]}" for name in proved.given),
+        *(f"{name}: {_supposed(data, name)}" for name in proved.given),
         *(f"{name} (a hypothesis on the states)" for name in proved.assumed),
         *(f"{name} (a theorem of the literature)" for name in proved.cited),
     ]
@@ -72,6 +72,12 @@ def describe_term(proved: Proved, data: Mapping[str, Any]) -> list[str]:
         f"proof verified, {len(proved.lines)} lines: {'; '.join(proved.claims)}",
         *(f"  given {ground}" for ground in grounds or ["nothing besides the classes of the functions"]),
     ]
+
+
+def _supposed(data: Mapping[str, Any], name: str) -> str:
+    """A hypothesis, or one of a theorem about states inside of a round."""
+    own, _, of = name.rpartition(" inside of ")
+    return str(_supposed(data["inside"][of]["term"], own) if own else data["given"][name])
 
 
 def check_named_file() -> None:

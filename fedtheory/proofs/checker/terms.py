@@ -15,6 +15,7 @@ A term is plain data:
      "drawn": ["p", "1 - p"],           probabilities: quantities are expectations, in which every line is linear
      "where": {"rho": "1 - L*mu"},      names of formulas in parameters
      "rests": {"L3": term, ...},        theorems that it rests on, about the same states and quantities; their claims are lines L3, or L3_1, L3_2
+     "inside": {"clients": {"term": term, "last": "E"}},    where hypotheses are what theorems say of the last of states inside of a round
      "claims": ["gap[N] <= L*dist2[0]/(2*N)"],
      "lines": ["step: ... by derivation", ...],
      "derivations": {"step": [...]}}    of `fedtheory.proofs.checker.lines`

@@ -9,6 +9,7 @@ import pytest
 
 from fedtheory.proofs.checker.algebra import value_of
 from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checker.files import describe_term
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.terms import join_lines
@@ -573,3 +574,33 @@ def test_numbers_of_a_sequence_lie_between_both_ends_of_its_range() -> None:
     assert check_term(term(claim, line, "0 < r < 1", sequences={"t": "1..1/r"}, **without)).claims
     with pytest.raises(TermRefused, match="not shown to be nonnegative"):
         check_term(term(claim, line, "0 < r < 1", sequences={"t": "1"}, **without))
+
+
+STEPS_INSIDE = {"quantities": {"A": "norm2(y)", "D": "norm2(x)"}, "given": {"low": "A[k] <= c*D[k]"}}
+ROUND: dict[str, Any] = {"quantities": {"A": "norm2(x_new)", "D": "norm2(x)"}, "where": {"c": "1 - a/2"}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "region", "last", "said"),
+    [
+        ("A[k] <= c*D[k]", "A[t] <= (1 - a/2)*D[t]", "0 < a < 1", "k", ""),
+        ("A[k] <= c*D[k]", "A[t] <= (1 - a/3)*D[t]", "0 < a < 1", "k", "inside"),
+        ("A[k] <= c*D[k]", "A[t] <= (1 - a/2)*D[t+1]", "0 < a < 1", "k", "inside"),
+        ("A[k] <= c*D[k]", "A[t] <= (1 - a/2)*D[t]", "0 < a < 2", "k", "on this region"),
+        ("A[k] <= c*D[k]", "A[t] <= (1 - a/2)*D[t]", "0 < a < 1", "n", "about n alone"),
+        ("A[k] <= c*D[k] + k*D[k]", "A[t] <= (1 - a/2)*D[t] + t*D[t]", "0 < a < 1", "k", "in quantities alone"),
+    ],
+)
+def test_a_hypothesis_is_what_a_theorem_says_of_states_inside(
+    claim: str, given: str, region: str, last: str, said: str
+) -> None:
+    other = term(claim, "done: claim by combine 1*low", "1/2 < c < 1", **{**STEPS_INSIDE, "given": {"low": claim}})
+    data = term(given, "done: claim by combine 1*step", region, **ROUND, given={"step": given})
+    assert check_term(data).given == ("step",)
+    data["inside"] = {"step": {"term": other, "last": last}}
+    if said:
+        with pytest.raises(TermRefused, match=said):
+            check_term(data)
+    else:
+        assert check_term(data).given == ("low inside of step",)
+        assert "  given low inside of step: A[k] <= c*D[k]" in describe_term(check_term(data), data)

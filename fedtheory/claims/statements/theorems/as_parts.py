@@ -158,7 +158,11 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
                 f"It came without a proof, and this one was found: {'; '.join(join_lines(proof.theorem.proof))}."
             )
         told = [f"a proof of {len(proof.proved.lines)} lines, checked without packages: {', '.join(_rules(proof))}"]
-        told += [f"given {hypothesis}" for hypothesis in theorem.given.values()]
+        told += [f"given {text}" for name_of, text in theorem.given.items() if name_of not in theorem.inside]
+        for hypothesis, inside in theorem.inside.items():
+            lines = len(proof.data["inside"][hypothesis]["term"]["lines"])
+            told.append(f"{hypothesis} by a proof of {lines} lines about states inside of a round")
+            told += [f"given there {text}" for text in inside.theorem.given.values()]
         yield proved_by_term(name, proof.data, theorem.claims, "; ".join([*told, *_tell_runs(against)]), role=role)
         yield from _slack(proof)
         return

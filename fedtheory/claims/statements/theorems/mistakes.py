@@ -92,7 +92,8 @@ def _list_changes(theorem: Theorem) -> Iterator[_Change]:
             yield _Change(what, into(formula.tree), _after(formula.scaled, into), formula.factor)
     for name in theorem.given:
         rest = {other: text for other, text in theorem.given.items() if other != name}
-        yield _Change(f"without the hypothesis {name}", {"given": rest})
+        inside = {other: one for other, one in theorem.inside.items() if other != name}
+        yield _Change(f"without the hypothesis {name}", {"given": rest, "inside": inside})
     fixed = {name for sentence in theorem.sentences for name, _ in sentence.fixed}
     for what, region in list_wider_regions(theorem.region, fixed):
         yield _Change(what, {"region": region})
@@ -139,6 +140,8 @@ def change_term(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> di
     """A theorem's term with what another one says in the place of what it says itself."""
     own = dict(zip(map(_said, theorem.claims), other.claims, strict=True))
     kept = {key: data[key] for key in ("functions", "drawn", "rests", "derivations")}
+    if other.inside:
+        kept["inside"] = {name: data["inside"][name] for name in other.inside}
     return {**other.skeleton(), **kept, "lines": [_with_claim(line, own) for line in data["lines"]]}
 
 

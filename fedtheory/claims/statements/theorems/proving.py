@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from fedtheory.claims.statements.theorems.inside import require_inside
 from fedtheory.claims.statements.theorems.multipliers import find_factors
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
@@ -69,6 +70,10 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
     rests = {name: _prove_once(other, seconds) for name, other in theorem.rests.items()}
     data["rests"] = {name: other.data for name, other in rests.items()}
     derivations: dict[str, list[Any]] = data["derivations"]
+    if theorem.inside:
+        require_inside(theorem)
+        proofs = {name: _prove_once(one.theorem, seconds) for name, one in theorem.inside.items()}
+        data["inside"] = {name: {"term": proofs[name].data, "last": one.last} for name, one in theorem.inside.items()}
     resting = {name: other.proved for name, other in rests.items()}
     found = check_term({**data, "derivations": derivations}, finder, resting=resting)
     data |= {"lines": list(found.lines), "derivations": finder.stored}
@@ -107,7 +112,7 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapp
         theorem = replace(theorem, rounds=rounds, quantities=used, proof=proof)
     own = theorem.skeleton() | _Finder(theorem, 0).classes()
     for key, stated in own.items():
-        if key not in ("lines", "derivations", "rests") and data.get(key) != stated:
+        if key not in ("lines", "derivations", "rests", "inside") and data.get(key) != stated:
             raise TermRefused("-", "reading", f"{key} of the theorem: {stated}", data.get(key))
     if data["rests"].keys() != theorem.rests.keys():
         raise TermRefused(
@@ -115,6 +120,14 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapp
         )
     for name, other in theorem.rests.items():
         verify_term(other, data["rests"][name])
+    inside = data.get("inside", {})
+    if {name: one["last"] for name, one in inside.items()} != {name: one.last for name, one in theorem.inside.items()}:
+        raise TermRefused(
+            "-", "reading", f"theorems about states inside of a round: {', '.join(theorem.inside)}", [*inside]
+        )
+    for name, one in theorem.inside.items():
+        verify_term(one.theorem, inside[name]["term"])
+    require_inside(theorem)
     kept = {name: list(found) for name, found in data["derivations"].items()}
     comparer = _Comparer(theorem, 0, kept)
     check_term({**data, "derivations": {}}, comparer)

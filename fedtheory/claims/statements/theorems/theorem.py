@@ -44,6 +44,20 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
+class Inside:
+    """What a hypothesis about a round rests on: a theorem about states inside of this round, from their start to the last one of them.
+
+    ``last``: the theorem's variable for the last one, of which alone its claim speaks; ``fields``: fields of the round's state, with those of the
+    last state that they are. Quantities of the claim have one name in both theorems, and are one formula with these fields
+    (`fedtheory.claims.statements.theorems.inside`).
+    """
+
+    theorem: Theorem
+    last: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Theorem:
     """A statement for all parameters of a region and all rounds, with its proof.
 
@@ -67,6 +81,7 @@ class Theorem:
     assumed : hypotheses of the states by name, in words
     rests : theorems by name, about the same states and quantities, whose claims are premises of lines: NAME, or NAME_1, NAME_2 of several
     units : in which units it is, or that the paper misprints it (`fedtheory.claims.statements.unit_reading`)
+    inside : of hypotheses by name, what each rests on: another theorem, about states inside of a round (`Inside`); it is no hypothesis then
     added : names of hypotheses, pieces of the region such as ``"nu < L"``, or fields of played states, that the paper does not print
     name : str
 
@@ -95,6 +110,7 @@ class Theorem:
     auxiliary: str = ""
     assumed: Mapping[str, str] = field(default_factory=dict)
     rests: Mapping[str, Theorem] = field(default_factory=dict)
+    inside: Mapping[str, Inside] = field(default_factory=dict)
     added: tuple[str, ...] = ()
     name: str = ""
     units: str = ""
@@ -121,6 +137,11 @@ class Theorem:
         for name, other in self.rests.items():
             if other.states is not None and other.states != self.states:
                 raise InvalidInput(f"the theorem {name}, on which this one rests, is about other states")
+        unknown = sorted(self.inside.keys() - self.given.keys())
+        if unknown:
+            raise InvalidInput(
+                f"{unknown[0]!r} is said to rest on a theorem, and is no hypothesis; there are {', '.join(self.given) or 'none'}"
+            )
         for name, least in self.rounds.items():
             if not isinstance(least, int) or least < 0:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")

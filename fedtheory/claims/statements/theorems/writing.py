@@ -25,7 +25,7 @@ from fedtheory.claims.statements.formula_texts import (
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity, read_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.telling import PutTrees, ToldStates, is_about, list_stated, tell_states
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.theorem import Inside, Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, names, read
 
@@ -80,7 +80,17 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
 
 def _given(theorem: Theorem) -> Iterator[WordLine]:
     for name, sentence in theorem.hypotheses.items():
-        yield (f"given {name}: ", sentence, _mark(theorem, name))
+        if name in theorem.inside:
+            yield (f"{name}: ", sentence, f" ({_tell_inside(theorem.inside[name])})")
+        else:
+            yield (f"given {name}: ", sentence, _mark(theorem, name))
+
+
+def _tell_inside(inside: Inside) -> str:
+    """That a hypothesis is what a theorem says of states inside of a round, and which one."""
+    ties = ", ".join(f"{name} is {there}" for name, there in inside.fields.items())
+    said = describe_theorem(inside.theorem).removesuffix(".")
+    return f"by what is said of states inside of a round, from their start to the last one, {inside.last}, of which {ties}: {said}"
 
 
 def _assumed(theorem: Theorem, told: ToldStates) -> Iterator[WordLine]:
@@ -102,7 +112,10 @@ def list_states(theorem: Theorem) -> list[WordLine]:
         return []
     added = {line: (*line, ADDED) for line in list_added(theorem)}
     states = [added.get(line, line) for line in told.states]
-    return [*told.methods.values(), *states, *(("at first: ", *line) for line in told.begins)]
+    found: list[WordLine] = [*told.methods.values(), *states, *(("at first: ", *line) for line in told.begins)]
+    for name, inside in theorem.inside.items():
+        found += [(f"inside of a round, for {name}: ", *line) for line in list_states(inside.theorem)]
+    return found
 
 
 def list_added(theorem: Theorem) -> list[WordLine]:

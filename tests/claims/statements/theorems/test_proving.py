@@ -13,7 +13,8 @@ from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POI
 from fedtheory.claims.statements.theorems.mistakes import judge_near_miss, list_near_misses
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.theorem import Inside, Theorem
+from fedtheory.claims.statements.theorems.writing import describe_theorem
 from fedtheory.claims.statements.worlds import norm2
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.checker.check import check_term
@@ -212,3 +213,71 @@ def test_a_theorem_may_claim_more_than_nine_things() -> None:
     assert len(prove_theorem(Theorem("", said, script)).proved.claims) == 12
     with pytest.raises(InvalidInput, match="a claim from 1 to 12"):
         Theorem("", said, script.replace("claim 12", "claim 13"))
+
+
+def play_shorter(world: Any, p: Any, last: int, begun: bool = False) -> list[Any]:
+    """y becomes c y, beside x; begun at x."""
+    x, y = world.vector("x"), world.vector("y")
+    y = x if begun else y
+    return [SimpleNamespace(x=x, y=y * p.c**k, half=x / 2) for k in range(last + 1)]
+
+
+def play_rounds(world: Any, p: Any, last: int) -> list[Any]:
+    """A round goes from x to any x_new."""
+    points = [world.vector(f"x{k}") for k in range(last + 2)]
+    return [SimpleNamespace(x=x, x_new=new, twice=x * 2) for x, new in zip(points, points[1:], strict=False)]
+
+
+SHORTER = Theorem(
+    region="0 < c <= 1",
+    states=PlayedStates(play_shorter, start=lambda world, p, last: play_shorter(world, p, last, begun=True)),
+    rounds={"k": 0, "E": 1},
+    quantities={"A": "norm2(y)", "D": "norm2(x)"},
+    claim="A[E] <= D[E]",
+    proof="""
+      begin: A[0] == D[0]                    by identity
+      large: 0 <= A[k]                       by derivation
+      step:  A[k+1] == c**2*A[k]             by identity
+      same:  D[k+1] == D[k]                  by identity
+      all:   A[k] <= D[k]                    by induction k: base combine begin; step combine ih, step, same, (1 - c**2)*large
+      done:  claim                           by combine all(k=E)
+    """,
+)
+FALLS = Theorem(
+    region="0 < c <= 1",
+    states=PlayedStates(play_rounds),
+    rounds={"r": 0, "R": 0},
+    quantities={"A": "norm2(x_new)", "D": "norm2(x)"},
+    given={"inner": "A[r] <= D[r]"},
+    inside={"inner": Inside(SHORTER, "E", {"x": "x", "x_new": "y"})},
+    claim="D[R] <= D[0]",
+    proof="""
+      next: D[r+1] == A[r]                   by identity
+      done: claim                            by induction R: base combine; step combine ih, next(r=R), inner(r=R)
+    """,
+)
+
+
+def test_a_round_is_what_a_theorem_says_of_steps_inside() -> None:
+    proof = prove_theorem(FALLS)
+    assert proof.proved.given == () and verify_term(FALLS, proof.data).claims == FALLS.claims
+    told = describe_theorem(FALLS)
+    assert "given inner" not in told and "x_new is y: A[E] <= D[E]" in told and "0 < c <= 1" in told
+    supposed = {key: value for key, value in proof.data.items() if key != "inside"}
+    assert check_term(supposed).given == ("inner",)
+    with pytest.raises(TermRefused, match="inside of a round"):
+        verify_term(FALLS, supposed)
+
+
+WRONG = {
+    "another point": ({"x": "half", "x_new": "y"}, "D is norm2"),
+    "a field that is another one": ({"x": "x", "x_new": "y", "twice": "half"}, "it was not shown"),
+    "a field of one alone": ({"x": "x"}, "A is norm2"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> None:
+    fields, said = WRONG[name]
+    with pytest.raises((CannotTrace, InvalidInput), match=said):
+        prove_theorem(replace(FALLS, inside={"inner": Inside(SHORTER, "E", fields)}))

@@ -102,6 +102,10 @@ class WrittenTerm:
     def __post_init__(self) -> None:
         """Read the term."""
         data = self.data
+        if data.get("inside"):
+            raise NotAvailable(
+                "a hypothesis that a theorem about states inside of a round proves is not written for Rocq"
+            )
         self.fixed = self._fixed()
         derivations = {k: list(v) for k, v in data["derivations"].items()}
         self.checker = Checker(Signature.read(data), tuple(data["claims"]), derivations)
