@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,26 +21,56 @@ from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_p
 from fedtheory.claims.statements.theorems.potentials import _list_simple
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.measures import MEASURES
 from fedtheory.proofs.regions.region import Region
 
 GAP = {"gap": "f(x) - f(x_star)", "d": "norm2(x - x_star)"}
+UNLIKE = {"d": GAP["d"], "z": "mean(norm2(grad(f_i, x_star)))"}
+RADIUS = {"start": "d[0] <= R**2"}
 AHEAD = {**GAP, "e": "dot(x - x_star, y - x)", "s": "norm2(y - x)"}
 
 
 def bound(method: str, options: str, claim: str, quantities: dict[str, str] = GAP, **more: Any) -> Theorem:
-    region = more.pop("region", "0 < L")
+    region, functions = more.pop("region", "0 < L"), more.pop("functions", "L, mu = 0")
     return Theorem(
         region=region,
-        states=MethodStates(method, options, "L, mu = 0"),
-        rounds={"N": 1},
+        states=MethodStates(method, options, functions),
+        rounds=more.pop("rounds", {"N": 1}),
         quantities=quantities,
         claim=claim,
         **more,
     )
+
+
+def unlike_clients(claim: str, region: str = "0 < L", **more: Any) -> Theorem:
+    """FedAvg with two local steps, whose clients' gradients at x* are at most zeta in quadratic mean."""
+    return bound(
+        "fedavg",
+        "lr = lr, steps = 2",
+        claim,
+        {**GAP, "z": "mean(norm2(grad(f_i, x_star)))"} if "gap" in claim else UNLIKE,
+        region=f"{region}, 0 < lr <= 1/(4*L), 0 < R, 0 < zeta",
+        given={**RADIUS, "unlike": "z[t] <= zeta**2"},
+        rounds={"N": 1, "t": 0},
+        **more,
+    )
+
+
+def play_proximal_point(world: Any, p: Any, last: int) -> list[Any]:
+    """x+ = x - lr g with g a subgradient of f at x+."""
+    f, x_star, x = world.function(None, 0), world.vector("x_star"), world.vector("x")
+    world.at(f, x_star, "at x_star", g=x_star * 0)
+    y, _ = world.at(f, x, "at x")
+    states = [SimpleNamespace(x=x, y=y, f=f, x_star=x_star)]
+    for k in range(last):
+        y = world.vector(f"y{k}")
+        x = x - y * p.lr
+        world.at(f, x, f"x{k}", g=y)
+        states.append(SimpleNamespace(x=x, y=y, f=f, x_star=x_star))
+    return states
 
 
 ACCELERATED = bound("agd", "lr = 1/L", "gap[N] <= 2*L*d[0]/(N + 1)**2", AHEAD)
@@ -51,6 +82,36 @@ FOUND = {
     ),
     "gradient": bound("gd", "lr = 1/L", "g[N] <= L**2*d[0]/(N + 1)**2", {**GAP, "g": "norm2(grad(f, x))"}),
     "accelerated": ACCELERATED,
+    "sharp": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(4*N + 2)", {**GAP, "g": "norm2(grad(f, x))"}),
+    "falls": bound(
+        "gd",
+        "lr = 2/(L + mu)",
+        "d[N] <= ((L - mu)/(L + mu))**(2*N)*R**2",
+        {"d": GAP["d"]},
+        functions="L, mu",
+        region="0 < mu < L, 0 < R",
+        given=RADIUS,
+    ),
+    "unlike clients": unlike_clients("exists t in 0..N-1: gap[t] <= R**2/(2*lr*N) + L*lr**2*zeta**2/4"),
+    "unlike clients fall": unlike_clients(
+        "d[N] <= (1 - lr*mu)**(2*N)*R**2 + 4*L*lr**2*zeta**2/mu", region="0 < mu < L", functions="L, mu"
+    ),
+    "some gradient": bound(
+        "gd",
+        "lr = 1/L",
+        "exists t in 0..N-1: g[t] <= 2*L*gap[0]/N",
+        {"gap": GAP["gap"], "g": "norm2(grad(f, x))"},
+        functions="L, mu = -L",
+        rounds={"N": 1, "t": 0},
+        given={"bounded": "0 <= gap[t]"},
+    ),
+    "proximal point": Theorem(
+        region="0 < lr",
+        states=PlayedStates(play_proximal_point, start=play_proximal_point),
+        rounds={"N": 1},
+        quantities={**GAP, "g": "norm2(y)"},
+        claim="gap[N] <= d[0]/(4*lr*N)",
+    ),
 }
 
 
@@ -86,6 +147,10 @@ def test_the_potential_of_accelerated_gradient_descent_is_the_known_one() -> Non
         ("any step", "gap[N] <= d[0]/(5*lr*N)"),
         ("gradient", "g[N] <= L**2*d[0]/(N + 2)**2"),
         ("accelerated", "gap[N] <= 2*L*d[0]/(3*N + 3)**2"),
+        ("sharp", "gap[N] <= 0.97*L*d[0]/(4*N + 2)"),
+        ("falls", "d[N] <= 0.97*((L - mu)/(L + mu))**(2*N)*R**2"),
+        ("falls", "d[N] <= (0.97*(L - mu)/(L + mu))**(2*N)*R**2"),
+        ("proximal point", "gap[N] <= 0.97*d[0]/(4*lr*N)"),
     ],
 )
 def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
@@ -95,7 +160,7 @@ def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
 
 
 def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
-    for claim in ("d[N+1] <= d[N]", "exists t in 1..N: gap[t] <= L*d[0]/(2*N)"):
+    for claim in ("d[N+1] <= d[N]", "sum(gap[t], t, 1, N) <= L*d[0]"):
         proof = find_proof(
             replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
         )
