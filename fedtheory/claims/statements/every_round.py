@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 
 from fedtheory.claims.statements.bound import Bound
+from fedtheory.claims.statements.named_methods import read_settings
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
@@ -20,6 +21,8 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.potentials.invariants import Space
 from fedtheory.proofs.regions.region import Parameter, Region
 
+#: of measures of some round, that of one
+_OF_ONE_ROUND: dict[str, MeasureName] = {"min_stationarity": "stationarity"}
 #: quantities by which starts are bounded, of measures that speak of the minimiser and of others
 _STARTS: dict[bool, MeasureName] = {True: "squared_distance", False: "gap"}
 
@@ -31,32 +34,51 @@ def as_theorem(bound: Bound) -> Theorem | None:
     bound speaks of the minimum.
     """
     rounds, measure = _find_unbounded(bound), find_measure(bound.measure)
-    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and measure.written
+    of_round = find_measure(_OF_ONE_ROUND.get(bound.measure, bound.measure))
+    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and of_round.written
     if rounds is None or not plain or bound.clients or bound.where or bound.constants:
         return None
     region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
-    states = MethodStates(str(bound.method), bound.options, str(bound.functions))
+    constants = read_settings(str(bound.functions))
+    unlike = constants.pop("zeta", None)
+    functions = ", ".join(f"{name} = {text}" for name, text in constants.items())
+    states = MethodStates(str(bound.method), bound.options, functions)
     try:
         if not _is_convex(states, region):
             return None
         space, _, _ = states.follow(region)
     except FedtheoryError:
         return None
-    start = _STARTS[measure.of_minimiser]
-    quantities = {name: find_measure(name).written for name in ("gap", "squared_distance", bound.measure)} | _products(
-        space
-    )
+    start, products = _STARTS[measure.of_minimiser], _products(space)
+    asked = dict.fromkeys(("gap", "squared_distance", of_round.name, *(() if products else ("stationarity",))))
+    quantities = {name: find_measure(name).written for name in asked} | products
     most = f"{_raised(bound.radius)}**2" if measure.of_minimiser else f"{bound.radius}"
+    given, counted = {"start": f"{start}[0] <= {most}"}, {rounds.name: int(rounds.low.at({}))}
+    names = {*bound.parameters.names, *quantities}
+    t, apart = _free_name("t", names), _free_name("spread", names)
+    if unlike is not None:
+        quantities[apart] = "mean(norm2(grad(f_i, x_star)))"
+        given[_free_name("unlike", names)] = f"{apart}[{t}] <= {_raised(unlike)}**2"
+    if unlike is not None or measure.over_rounds == "least":
+        counted[t] = 1 if unlike is None else 0
+    if measure.over_rounds == "least":
+        claim = f"exists {t} in 1..{rounds.name}: {of_round.name}[{t}] <= {bound.claimed}"
+    else:
+        claim = f"{bound.measure}[{rounds.name}] <= {bound.claimed}"
     return Theorem(
         region=str(region),
         states=states,
-        rounds={rounds.name: int(rounds.low.at({}))},
+        rounds=counted,
         quantities=quantities,
-        given={"start": f"{start}[0] <= {most}"},
-        claim=f"{bound.measure}[{rounds.name}] <= {bound.claimed}",
+        given=given,
+        claim=claim,
         name=bound.name,
         units=bound.units,
     )
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return next(f"{name}{k or ''}" for k in itertools.count() if f"{name}{k or ''}" not in taken)
 
 
 def _is_convex(states: MethodStates, region: Region) -> bool:

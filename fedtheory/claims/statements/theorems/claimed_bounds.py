@@ -241,7 +241,7 @@ class _Reader:
 
 def _split(quotient: Quotient, name: str) -> tuple[Quotient, Quotient]:
     """The terms that speak of a name, all where a denominator does; and the others."""
-    if speaks_of(Quotient({(): next(iter(quotient.numerator.values()), 1)}, quotient.below), name):
+    if speaks_of(Quotient(ONE.numerator, quotient.below), name):
         return quotient, NOTHING
     moving = {at: v for at, v in quotient.numerator.items() if any(name in names_of_atom(atom) for atom, _ in at)}
     staying = {at: v for at, v in quotient.numerator.items() if at not in moving}

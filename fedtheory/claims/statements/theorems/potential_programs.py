@@ -27,6 +27,8 @@ from fedtheory.proofs.semidefinite.program import Matrix
 STEPS, ENDS = (0, 1, 2, 3, 4, 5, 11, 40, 1000), (0, 1, 2, 5, 29, 10**4)
 #: by how much, in units, a matrix may miss being positive semidefinite, and how large a coefficient may be
 MISSED, LARGEST = 1e-6, 100.0
+#: by how much it may where the room for a coefficient is looked for, one after the other where a solver finds none
+ROOMS = (MISSED / 10, MISSED, 10 * MISSED)
 
 Place = tuple[str, int]  # of a coefficient: its quantity and the power of k
 Terms = Mapping[tuple[str, int], float]  # factors of quantities of states
@@ -86,12 +88,15 @@ class PotentialProgram:
     def room(self, place: Place, fixed: Mapping[Place, float]) -> tuple[float, float] | None:
         """Between which values one coefficient may lie, where others have these values."""
         self._set(fixed)
-        self._most.value = MISSED / 10
-        ends = []
-        for sign in (1, -1):
-            self._weight.value = sign * np.eye(len(self.places))[self.places[place]]
-            ends.append(sign * self._solve(self._smallest))
-        return None if not np.all(np.isfinite(ends)) else (ends[0], ends[1])
+        for most in ROOMS:
+            self._most.value = most
+            ends = []
+            for sign in (1, -1):
+                self._weight.value = sign * np.eye(len(self.places))[self.places[place]]
+                ends.append(sign * self._solve(self._smallest))
+            if np.all(np.isfinite(ends)):
+                return ends[0], ends[1]
+        return None
 
     def _set(self, fixed: Mapping[Place, float]) -> None:
         chosen = np.zeros((2, len(self.places)))

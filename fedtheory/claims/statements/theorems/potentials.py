@@ -17,51 +17,55 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, Place, PotentialProgram, Shape
 from fedtheory.claims.statements.theorems.potential_scripts import Weights, write_script
+from fedtheory.claims.statements.theorems.potential_weights import NEAR, WeightFit
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.formulas import Unreadable
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.closed_forms import fit, monomials
-from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
+from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.scalings import Scaling, find_scalings, normalise, restore
 
+#: what is said of a claim that has another shape
+SHAPES_OF_CLAIMS = (
+    "one is looked for where a claim bounds quantities of round N by those of round 0, q[N] <= s(N)*start or q[N] <= C*rho**N*start + c, or those of "
+    "some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c"
+)
 #: degrees of the weights
 DEGREES = (1, 2)
-#: how near to the room for it a coefficient must be
-NEAR = 2e-3
 #: powers of parameters, and the factor that shows them
 POWERS, MOVED = (0, 1, -1, 2, -2, 3, -3), Fraction(8)
-#: points by which a rational function of the parameters is known, and guesses of simple ones
-FIT_POINTS, GUESSES = 16, 300
+#: points by which a rational function of the parameters is known
+FIT_POINTS = 16
 
 
-def find_potentials(theorem: Theorem) -> Iterator[Theorem]:
-    """The theorem with scripts that may prove it, the simplest first; none where its claim is no bound of round N by the start."""
+def find_potentials(theorem: Theorem, why: list[str] | None = None) -> Iterator[Theorem]:
+    """The theorem with scripts that may prove it, the simplest first; ``why`` takes what kept others from being looked for or found."""
+    told = [] if why is None else why
     try:
         bound = read_bound(theorem)
         first = 0 if bound is None else theorem.states.first_round(theorem.parameters)  # type: ignore[union-attr]
-    except (FedtheoryError, TermRefused, Unreadable):
+    except (FedtheoryError, TermRefused, Unreadable) as error:
+        told.append(str(error))
         return
     if bound is None:
+        told.append(SHAPES_OF_CLAIMS)
         return
     for shape in _list_shapes(bound, first):
+        search = _Search(theorem, bound, shape)
         try:
-            weights = _Search(theorem, bound, shape).find_weights()
-        except (
-            FedtheoryError,
-            OverflowError,
-            ZeroDivisionError,
-        ):  # rounds, or quantities, of which there are no numbers
+            weights = search.find_weights()
+        except (FedtheoryError, OverflowError, ZeroDivisionError) as error:  # there are no numbers of these rounds
+            told.append(str(error))
             return
         if weights is not None:
             yield write_script(theorem, bound, shape, weights)
+        elif search.why not in told:
+            told.append(search.why)
 
 
 def _list_shapes(bound: ClaimedBound, first: int) -> Iterator[Shape]:
@@ -83,6 +87,7 @@ class _Search:
     theorem: Theorem
     bound: ClaimedBound
     shape: Shape
+    why: str = ""
 
     @cached_property
     def places(self) -> list[Place]:
@@ -98,7 +103,15 @@ class _Search:
         here = dict(self.theorem.parameters.simple_points(1)[0])
         program = self._program(here)
         if program.missed({}) > MISSED:
+            at = ", ".join(f"{name} = {value}" for name, value in here.items())
+            kind = (
+                f"of degree {self.shape.degree} in the round"
+                if self.bound.of_number
+                else "that is the same in all rounds"
+            )
+            self.why = f"at {at} floats see none {kind}"
             return None
+        self.why = "one was seen at a point, and no weights for all parameters"
         found = self._simplest(program)
         powers = None if found is None else self._powers(here, found)
         if found is None or powers is None:
@@ -140,32 +153,27 @@ class _Search:
         return {place: {name: power for name, power in own.items() if power} for place, own in powers.items()}
 
     def _fitted(self) -> Weights | None:
-        """Each coefficient as a rational function of the parameters that those before it leave room for, at many points."""
+        """Each coefficient as a rational function of the parameters that those before it leave room for, at many points.
+
+        V of the start is taken to be what is claimed of it, if that leaves room for the other coefficients.
+        """
         import sympy
 
         field = ParameterField(self.theorem.parameters)
         scalings = self._scalings(field)
-        names = [name for name in field.names if name not in {scaling.base for scaling in scalings}]
         every = (normalise(point, scalings) for point in self.theorem.parameters.simple_points(4 * FIT_POINTS))
         points = list({tuple(point.items()): point for point in every}.values())[:FIT_POINTS]
         programs = [self._program(point) for point in points]
-        fixed: list[dict[Place, float]] = [{} for _ in points]
-        found: dict[Place, RationalFunction] = {}
-        for place in self.places:
-            rooms = [program.room(place, at) for program, at in zip(programs, fixed, strict=True)]
-            kept = [room for room in rooms if room is not None]
-            if len(kept) < len(rooms):
-                return None
-            chosen = None
-            for guess in _guess(field, names, points, kept):
-                more = [{**at, place: float(guess.at(point))} for at, point in zip(fixed, points, strict=True)]
-                if all(program.missed(at) <= MISSED for program, at in zip(programs, more, strict=True)):
-                    chosen = guess
-                    break
-            if chosen is None:
-                return None
-            fixed, found[place] = more, chosen
-        restored = {place: restore(field, v, place[0], scalings) for place, v in found.items() if v != 0}
+        search = WeightFit(field, [n for n in field.names if n not in {s.base for s in scalings}], points, programs)
+        at_start = {(name, 0): field.read(r.text()) for name, r in self.bound.start.items()}
+        found = search.find(self.places, at_start) or search.find(self.places, {})
+        if found is None:
+            return None
+        restored = {
+            place: v if place in at_start and v is at_start[place] else restore(field, v, place[0], scalings)
+            for place, v in found.items()
+            if v != 0
+        }
         symbols = {name: sympy.Symbol(name) for name in field.names}
         return {place: sympy.sympify(str(v.expression), locals=symbols) for place, v in restored.items()}
 
@@ -192,30 +200,6 @@ def _with_powers(value: Fraction, here: Mapping[str, Fraction], powers: Mapping[
     for name, power in powers.items():
         found *= sympy.Symbol(name) ** power
     return found
-
-
-def _guess(
-    field: ParameterField,
-    names: list[str],
-    points: list[dict[str, Fraction]],
-    rooms: list[tuple[float, float]],
-) -> Iterator[RationalFunction]:
-    """Rational functions that lie in the rooms at all points: zero, simple monomials, and those through ends and middles."""
-    low, high = np.array([min(room) for room in rooms]), np.array([max(room) for room in rooms])
-    near = NEAR * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
-    if np.all(low <= near) and np.all(high >= -near):
-        yield field.zero
-    for k, guess in enumerate(monomials(field, names)):
-        if k >= GUESSES:
-            break
-        for one in (guess, -guess):
-            values = np.array([float(one.at(point)) for point in points])
-            if np.all(values >= low - near) and np.all(values <= high + near):
-                yield one
-    for values in (low, high, (low + high) / 2):
-        found = fit(field, names, points, values)
-        if found is not None:
-            yield found
 
 
 def _is_near(value: float, room: tuple[float, float]) -> bool:
