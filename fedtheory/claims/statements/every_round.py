@@ -13,7 +13,7 @@ import itertools
 
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.named_methods import read_settings
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.states import NOISE, MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.measures import MeasureName, find_measure
@@ -21,6 +21,11 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.potentials.invariants import Space
 from fedtheory.proofs.regions.region import Parameter, Region
 
+#: what a bound with sigma supposes
+NOISE_IN_WORDS = (
+    "gradients have noise xi_i that is zero in the mean and independent of all before and of other clients', "
+    "with E mean_i ||xi_i||^2 <= sigma^2"
+)
 #: of measures of some round, that of one
 _OF_ONE_ROUND: dict[str, MeasureName] = {"min_stationarity": "stationarity"}
 #: quantities by which starts are bounded, of measures that speak of the minimiser and of others
@@ -36,21 +41,25 @@ def as_theorem(bound: Bound) -> Theorem | None:
     rounds, measure = _find_unbounded(bound), find_measure(bound.measure)
     of_round = find_measure(_OF_ONE_ROUND.get(bound.measure, bound.measure))
     plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and of_round.written
-    if rounds is None or not plain or bound.clients or bound.where or bound.constants:
+    if rounds is None or not plain or bound.where or bound.constants:
         return None
     region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
     constants = read_settings(str(bound.functions))
     unlike = constants.pop("zeta", None)
     functions = ", ".join(f"{name} = {text}" for name, text in constants.items())
-    states = MethodStates(str(bound.method), bound.options, functions)
+    drawn = "sigma" in constants or "s" in read_settings(bound.clients)
+    if bound.clients and not drawn:
+        return None
     try:
+        states = MethodStates(str(bound.method), bound.options, functions, bound.clients)
         if not _is_convex(states, region):
             return None
         space, _, _ = states.follow(region)
     except FedtheoryError:
         return None
     start, products = _STARTS[measure.of_minimiser], _products(space)
-    asked = dict.fromkeys(("gap", "squared_distance", of_round.name, *(() if products else ("stationarity",))))
+    beside = ("squared_distance",) if drawn else ("gap", "squared_distance", *(() if products else ("stationarity",)))
+    asked = dict.fromkeys((*beside, of_round.name, start))
     quantities = {name: find_measure(name).written for name in asked} | products
     most = f"{_raised(bound.radius)}**2" if measure.of_minimiser else f"{bound.radius}"
     given, counted = {"start": f"{start}[0] <= {most}"}, {rounds.name: int(rounds.low.at({}))}
@@ -71,6 +80,7 @@ def as_theorem(bound: Bound) -> Theorem | None:
         rounds=counted,
         quantities=quantities,
         given=given,
+        assumed={NOISE: NOISE_IN_WORDS} if "sigma" in constants else {},
         claim=claim,
         name=bound.name,
         units=bound.units,

@@ -24,6 +24,8 @@ from fedtheory.proofs.checker.algebra import (
 from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read, show_tree, substitute
 from fedtheory.proofs.checker.terms import Checker, Signature
 
+#: in the place of a quantity: what is paid of what states suppose, such as the variance of noise
+NUMBER = ""
 ONE, NOTHING = Quotient.number(1), Quotient.number(0)
 Factors = Mapping[str, Quotient]  # by quantity
 
@@ -212,6 +214,8 @@ class _Reader:
             part = Quotient(own, constant.below)
             if own and one.most.atoms:
                 found[one.quantity], constant = part / one.most, constant - part
+        if not constant.zero and getattr(self.theorem.states, "sigma", None) is not None:
+            return {**found, NUMBER: constant}
         return found if constant.zero else None
 
     def _list_given(self) -> Iterator[Given]:

@@ -176,9 +176,11 @@ class _Answers:
 def _play_method(
     states: MethodStates, trace: StateTrace, instance: Instance, world: ConcreteWorld, last: int
 ) -> Outcomes:
+    if states.sigma is not None:
+        raise InvalidInput("noise is not rebuilt on instances")
     numbers = dict(instance.point)
     choices = list(choices_of_clients(states, numbers))
-    place = _Places(instance, states.who(numbers))
+    place = _Places(instance, _who(states, numbers))
     system = trace.system(Form())
     world.take_all(len(system.mean), len(system.deviation), system.values)
     (function,) = system.functions
@@ -221,12 +223,20 @@ def choices_of_clients(states: MethodStates, point: Mapping[str, Any]) -> Sequen
     InvalidInput
         There are too many choices to go through.
     """
-    who = states.who(point)
+    who = _who(states, point)
     if who is None:
         return ((1, None),)
     if math.comb(who.n, who.s) > MOST_CHOICES:
         raise InvalidInput(f"{who.s} of {who.n} clients are more choices than the {MOST_CHOICES} that are gone through")
     return enumerate_subsets(who.n, who.s)
+
+
+def _who(states: MethodStates, point: Mapping[str, Any]) -> Sampling | None:
+    """Who takes part; numbers of clients stay whole where others are floats."""
+    who = states.who(point)
+    if who is None or int(who.n) != who.n or int(who.s) != who.s:
+        return who
+    return Sampling(int(who.n), int(who.s))
 
 
 class _Places:

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound
+from fedtheory.claims.statements.theorems.claimed_bounds import NUMBER, ClaimedBound
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Form
@@ -184,7 +183,9 @@ class PotentialProgram:
             for state, (k, factor) in potentials.items():
                 column += factor * scale * float(k) ** power * numbers.forms[name, state]
             columns.append(column)
-        fixed = sum((scale * value * numbers.forms[at] for at, value in known.items()), np.zeros(numbers.width))
+        fixed = np.zeros(numbers.width)
+        for at_state, value in known.items():
+            fixed += scale * value * numbers.form(at_state)
         multipliers = cp.Variable(max(len(numbers.rows), 1), nonneg=True)
         rows = numbers.rows.T if len(numbers.rows) else np.zeros((numbers.width, 1))
         left = rows @ multipliers - np.array(columns).T @ self.coefficients - fixed
@@ -193,18 +194,23 @@ class PotentialProgram:
             block = cp.reshape(left[at : at + size * size], (size, size), order="C")
             conditions.append((block + block.T) / 2 + self.slack * np.eye(size) >> 0)
             at += size * size
-        if at < numbers.width:
-            conditions.append(left[at:] == 0)
+        if at < numbers.width - 1:
+            conditions.append(left[at:-1] == 0)
+        conditions.append(left[-1] >= 0)
 
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Rows and quantities of some states as vectors of floats: the Gram matrices' entries, then values; ``sizes`` of the matrices."""
+    """Rows and quantities of some states as vectors of floats: the Gram matrices' entries, values, and a constant; ``sizes`` of the matrices."""
 
     sizes: tuple[int, ...]
     rows: Matrix
     forms: Mapping[tuple[str, int], Matrix]
     width: int
+
+    def form(self, at: tuple[str, int]) -> Matrix:
+        """A quantity of a state, or the number one."""
+        return np.eye(self.width)[-1] if at[0] == NUMBER else self.forms[at]
 
     @classmethod
     def of(cls, theorem: Theorem, trace: StateTrace, point: Mapping[str, Fraction]) -> _Numbers:
@@ -216,17 +222,16 @@ class _Numbers:
         }
         system = trace.system(Form())
         sizes = tuple(size for size in system.sizes if size)
-        width = sum(size * size for size in sizes) + system.values
+        width = sum(size * size for size in sizes) + system.values + 1
         rows = np.array([_dense(system, row) for _, row in system.rows]).reshape(-1, width)
         return cls(sizes, rows, {at: _dense(system, form) for at, form in forms.items()}, width)
 
 
 def _dense(system: System, form: Form) -> Matrix:
-    """A form without a constant as a vector."""
+    """A form as a vector."""
     s, q, constant = system.matrices(form)
-    if constant != 0:
-        raise InvalidInput("potentials are made of quantities without constants")
-    values = np.zeros(system.values)
+    values = np.zeros(system.values + 1)
+    values[-1] = float(constant)
     for t, value in form.values.items():
         values[t] = float(value)
     return np.concatenate([*(np.array(m, float).ravel() for m in (s, q) if m), values])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.claimed_bounds import NUMBER, ClaimedBound, Factors
 from fedtheory.claims.statements.theorems.potential_programs import Place, Shape
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient
@@ -191,22 +191,26 @@ class _Writer:
     def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
         """The lines of one round, and the name of that which has numbers for what is paid."""
         step, paid = self.line("step"), self.line("paid")
-        spent = self._spent()
-        more = "".join(f" + {_times(_tidy(e, {}), f'{name}[{self.k}]')}" for name, e in self.bound.paid.items())
+        spent, named = self._spent(), [name for name in self.bound.paid if name != NUMBER]
+        more = "".join(
+            f" + {_tidy(e, {}) if name == NUMBER else _times(_tidy(e, {}), f'{name}[{self.k}]')}"
+            for name, e in self.bound.paid.items()
+        )
         lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more} by derivation"]
-        if not spent:
+        if not named:
             return step, lines
         rules = [
             f"({_tidy(e, {})})*{one.hypothesis}({one.variable}={self.k})"
-            for name, e in self.bound.paid.items()
-            for one in (self.bound.given[name],)
+            for name in named
+            for e, one in ((self.bound.paid[name], self.bound.given[name]),)
         ]
         by = f"combine 1*{step}, {', '.join(rules)}"
         return paid, [*lines, f"{paid}: {loss}{self.potential(self.k, 1)} <= {before} + {spent} by {by}"]
 
     def _spent(self) -> str:
         """What is paid in a round, in numbers."""
-        return " + ".join(str(_tidy(e * self.bound.given[name].most, {})) for name, e in self.bound.paid.items())
+        numbers = (e if name == NUMBER else e * self.bound.given[name].most for name, e in self.bound.paid.items())
+        return " + ".join(str(_tidy(number, {})) for number in numbers)
 
 
 def write_round(name: str, later: int) -> str:
