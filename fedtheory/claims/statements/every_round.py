@@ -12,7 +12,8 @@ from __future__ import annotations
 import itertools
 
 from fedtheory.claims.statements.bound import Bound
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.named_methods import read_settings
+from fedtheory.claims.statements.theorems.states import NOISE, MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.measures import MeasureName, find_measure
@@ -20,6 +21,13 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.potentials.invariants import Space
 from fedtheory.proofs.regions.region import Parameter, Region
 
+#: what a bound with sigma supposes
+NOISE_IN_WORDS = (
+    "gradients have noise xi_i that is zero in the mean and independent of all before and of other clients', "
+    "with E mean_i ||xi_i||^2 <= sigma^2"
+)
+#: of measures of some round, that of one
+_OF_ONE_ROUND: dict[str, MeasureName] = {"min_stationarity": "stationarity"}
 #: quantities by which starts are bounded, of measures that speak of the minimiser and of others
 _STARTS: dict[bool, MeasureName] = {True: "squared_distance", False: "gap"}
 
@@ -31,32 +39,56 @@ def as_theorem(bound: Bound) -> Theorem | None:
     bound speaks of the minimum.
     """
     rounds, measure = _find_unbounded(bound), find_measure(bound.measure)
-    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and measure.written
-    if rounds is None or not plain or bound.clients or bound.where or bound.constants:
+    of_round = find_measure(_OF_ONE_ROUND.get(bound.measure, bound.measure))
+    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and of_round.written
+    if rounds is None or not plain or bound.where or bound.constants:
         return None
     region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
-    states = MethodStates(str(bound.method), bound.options, str(bound.functions))
+    constants = read_settings(str(bound.functions))
+    unlike = constants.pop("zeta", None)
+    functions = ", ".join(f"{name} = {text}" for name, text in constants.items())
+    drawn = "sigma" in constants or "s" in read_settings(bound.clients)
+    if bound.clients and not drawn:
+        return None
     try:
+        states = MethodStates(str(bound.method), bound.options, functions, bound.clients)
         if not _is_convex(states, region):
             return None
         space, _, _ = states.follow(region)
     except FedtheoryError:
         return None
-    start = _STARTS[measure.of_minimiser]
-    quantities = {name: find_measure(name).written for name in ("gap", "squared_distance", bound.measure)} | _products(
-        space
-    )
+    start, products = _STARTS[measure.of_minimiser], _products(space)
+    beside = ("squared_distance",) if drawn else ("gap", "squared_distance", *(() if products else ("stationarity",)))
+    asked = dict.fromkeys((*beside, of_round.name, start))
+    quantities = {name: find_measure(name).written for name in asked} | products
     most = f"{_raised(bound.radius)}**2" if measure.of_minimiser else f"{bound.radius}"
+    given, counted = {"start": f"{start}[0] <= {most}"}, {rounds.name: int(rounds.low.at({}))}
+    names = {*bound.parameters.names, *quantities}
+    t, apart = _free_name("t", names), _free_name("spread", names)
+    if unlike is not None:
+        quantities[apart] = "mean(norm2(grad(f_i, x_star)))"
+        given[_free_name("unlike", names)] = f"{apart}[{t}] <= {_raised(unlike)}**2"
+    if unlike is not None or measure.over_rounds == "least":
+        counted[t] = 1 if unlike is None else 0
+    if measure.over_rounds == "least":
+        claim = f"exists {t} in 1..{rounds.name}: {of_round.name}[{t}] <= {bound.claimed}"
+    else:
+        claim = f"{bound.measure}[{rounds.name}] <= {bound.claimed}"
     return Theorem(
         region=str(region),
         states=states,
-        rounds={rounds.name: int(rounds.low.at({}))},
+        rounds=counted,
         quantities=quantities,
-        given={"start": f"{start}[0] <= {most}"},
-        claim=f"{bound.measure}[{rounds.name}] <= {bound.claimed}",
+        given=given,
+        assumed={NOISE: NOISE_IN_WORDS} if "sigma" in constants else {},
+        claim=claim,
         name=bound.name,
         units=bound.units,
     )
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    return next(f"{name}{k or ''}" for k in itertools.count() if f"{name}{k or ''}" not in taken)
 
 
 def _is_convex(states: MethodStates, region: Region) -> bool:

@@ -14,17 +14,16 @@ are left out, as is usual (Taylor and Bach 2019), and the value is an upper boun
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 
 from fedtheory.proofs.every_n.conditions import Conditions
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
-from fedtheory.proofs.every_n.vectors import Form, Number, Vector, square
+from fedtheory.proofs.every_n.vectors import Form, Number, Vector, divide, square
 
 
 class Noise:
     """Draws of one run."""
 
-    def __init__(self, leaves: Leaves, sigma: Number, n: int) -> None:
+    def __init__(self, leaves: Leaves, sigma: Number, n: Number) -> None:
         self.leaves = leaves
         self.sigma = sigma
         self.n = n
@@ -61,9 +60,19 @@ class Noise:
                     if partner is not None:
                         found.append((f"{name}, deviations", deviations))
                 elif k not in mixed and partner is not None:
-                    found.append((f"{name}, different clients", means - deviations * Fraction(1, self.n - 1)))
+                    found.append((f"{name}, different clients", means - deviations * divide(1, self.n - 1)))
             found += [(f"noise {k} and deviation {d}", Form({_at("Q", deviation, d): 1})) for d in sorted(fixed)]
         return found
+
+    def expect(self, form: Form) -> Form:
+        """The expectation of a form: products with draws that are independent are zero, or those of the same client alone."""
+        gram = dict(form.gram)
+        for _, equation in self.equations():
+            zero, *rest = equation.gram
+            size = gram.pop(zero, None)
+            for key in rest if size is not None else ():
+                gram[key] = gram.get(key, 0) - size * equation.gram[key]
+        return Form({key: value for key, value in gram.items() if value != 0}, form.values, form.constant)
 
     def reach(self, evaluations: Iterable[Evaluation]) -> bool:
         """Whether a function is evaluated at a point that depends on a draw."""

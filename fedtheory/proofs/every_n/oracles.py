@@ -176,7 +176,7 @@ class SymmetricProblem:
         """Gradients plus fresh noise of local step q; every course of the coins sees the same."""
         assert self._noise is not None
         g = entry(self.grad(x))
-        drawn = (key.round, key.heading, q, frozenset(entry(x).terms.items()))
+        drawn = (str(key.round), key.heading, q, frozenset(entry(x).terms.items()))
         if drawn not in self._answers:
             self._answers[drawn] = self._noise()
         return self._each(g + self._answers[drawn])

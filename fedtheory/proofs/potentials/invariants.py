@@ -259,7 +259,7 @@ def follow_one_round(
 
 
 def follow_states(
-    algorithm: Algorithm, mu: Number, who: Sampling | None = None, numbers: Sequence[Any] = ()
+    algorithm: Algorithm, mu: Number, who: Sampling | None = None, numbers: Sequence[Any] = (), *, noisy: bool = False
 ) -> tuple[Space, int]:
     """The states that a method can have, for one choice of numbers, and from which round on.
 
@@ -271,10 +271,14 @@ def follow_states(
     DependsOnRound
         Rounds depend on their number, and no numbers are given.
     """
-    relations, fields, begun = _first_relations(algorithm, mu, who, numbers)
+    relations, fields, begun = _first_relations(algorithm, mu, who, numbers, noisy=noisy)
     while True:
         space = Space.of(fields, relations)
-        after = [errors for number in numbers or (None,) for errors in _moved_from(algorithm, mu, space, who, number)]
+        after = [
+            errors
+            for number in numbers or (None,)
+            for errors in _moved_from(algorithm, mu, space, who, number, noisy=noisy)
+        ]
         kept = {kind: _holding(after, fields, kind, among=relations[kind]) for kind in KINDS}
         if all(len(kept[kind]) == len(relations[kind]) for kind in KINDS):
             break
@@ -284,7 +288,13 @@ def follow_states(
 
 
 def require_relations(
-    algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None = None, number: Any = None
+    algorithm: Algorithm,
+    mu: Number,
+    space: Space,
+    who: Sampling | None = None,
+    number: Any = None,
+    *,
+    noisy: bool = False,
 ) -> None:
     """Prove the relations of a space for other numbers of the same method, such as rational functions of parameters.
 
@@ -295,8 +305,8 @@ def require_relations(
     CannotTrace
         A relation does not hold for these numbers.
     """
-    _, _, first = _started(algorithm, mu, who, None if number is None else 0)
-    for errors in (*first, *_moved_from(algorithm, mu, space, who, number)):
+    _, _, first = _started(algorithm, mu, who, None if number is None else 0, noisy=noisy)
+    for errors in (*first, *_moved_from(algorithm, mu, space, who, number, noisy=noisy)):
         for kind in KINDS:
             for row in space.relations[kind]:
                 left = Vector({})
@@ -307,11 +317,10 @@ def require_relations(
 
 
 def _started(
-    algorithm: Algorithm, mu: Number, who: Sampling | None, number: Any = None
+    algorithm: Algorithm, mu: Number, who: Sampling | None, number: Any = None, *, noisy: bool = False
 ) -> tuple[Errors, Errors, list[Errors]]:
     """The fixed point (nothing, where there is none), and the differences of the start and of the states after one round to it."""
-    problem = SymmetricProblem(Leaves(), mu, n=clients_of(who))
-    problem.add(Vector({}), problem.leaves.deviation_only())
+    problem = _problem(Leaves(), mu, who, noisy=noisy)
     solution = algorithm.solution_state(problem, cell(Vector({})))
     start = algorithm.init(problem, cell(problem.leaves.vector(common=True)))
     at_star = {} if solution is None else vectors_of(solution)
@@ -320,22 +329,28 @@ def _started(
     return origin, _difference(vectors_of(start), origin), first
 
 
+def _problem(leaves: Leaves, mu: Number, who: Sampling | None, *, noisy: bool) -> SymmetricProblem:
+    """Functions with gradients at x*; noise that gradients may have is new vectors."""
+    problem = SymmetricProblem(leaves, mu, noise=leaves.vector if noisy else None, n=clients_of(who))
+    problem.add(Vector({}), leaves.deviation_only())
+    return problem
+
+
 def _first_relations(
-    algorithm: Algorithm, mu: Number, who: Sampling | None, numbers: Sequence[Any] = ()
+    algorithm: Algorithm, mu: Number, who: Sampling | None, numbers: Sequence[Any] = (), *, noisy: bool = False
 ) -> tuple[dict[PartKind, list[Row]], tuple[str, ...], Errors]:
-    _, begun, first = _started(algorithm, mu, who, 0 if numbers else None)
+    _, begun, first = _started(algorithm, mu, who, 0 if numbers else None, noisy=noisy)
     fields = _in_order(begun, first)
     return {kind: _holding(first, fields, kind) for kind in KINDS}, fields, begun
 
 
 def _moved_from(
-    algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None, number: Any = None
+    algorithm: Algorithm, mu: Number, space: Space, who: Sampling | None, number: Any = None, *, noisy: bool = False
 ) -> list[Errors]:
     """States after a round from any state of the space, less the fixed point."""
     leaves = Leaves()
     errors = space.errors(leaves)
-    problem = SymmetricProblem(leaves, mu, n=clients_of(who))
-    problem.add(Vector({}), leaves.deviation_only())
+    problem = _problem(leaves, mu, who, noisy=noisy)
     solution = algorithm.solution_state(problem, cell(Vector({})))
     template = algorithm.init(problem, cell(leaves.vector(common=True)))
     at_star = {} if solution is None else vectors_of(solution)

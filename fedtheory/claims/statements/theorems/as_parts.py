@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -108,10 +107,14 @@ def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
 
 def _find_script(theorem: Theorem) -> ProvedTheorem | Stopped:
     """A potential whose script proves the theorem."""
-    for scripted in find_potentials(theorem):
-        with suppress(TermRefused):
+    why: list[str] = []
+    for scripted in find_potentials(theorem, why):
+        try:
             return prove_theorem(scripted)
-    return Stopped("there is no script, and no potential was found")
+        except TermRefused as error:
+            why.append(f"one was found, and {error}")
+    reasons = "; ".join(dict.fromkeys(why))
+    return Stopped(f"there is no script, and no potential was found{f': {reasons}' if reasons else ''}")
 
 
 def with_script(theorem: Theorem) -> Theorem:

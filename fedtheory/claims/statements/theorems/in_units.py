@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates, outcomes_of
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.unit_reading import UnitReading, find_unlike_units
+from fedtheory.claims.statements.unit_reading import CLASS_UNITS, UnitReading, find_unlike_units
 from fedtheory.claims.statements.worlds import Concrete, FunctionOf, UnitWorld
 from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.regions.units import OF_CURVATURES, OF_GRADIENTS, OF_POINTS, OF_VALUES, Quantity, make_alike
@@ -62,6 +62,8 @@ def _known(reading: UnitReading, theorem: Theorem) -> Mapping[str, Any]:
     if isinstance(theorem.states, MethodStates):
         for name, text in theorem.states.constants.items():
             reading.stand_for(f"{name} =", text, OF_CURVATURES, f"{name} of the class")
+        if theorem.states.sigma is not None:
+            reading.stand_for("sigma =", theorem.states.sigma, CLASS_UNITS["sigma"], "sigma of the class")
         fields = reading.read_method(theorem.states.named_method)
         function = _FunctionInUnits(reading)
         return {**fields, "x_star": reading.system.quantity("x_star", 0.2, OF_POINTS), "f": function, "f_i": function}

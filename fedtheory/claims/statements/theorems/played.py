@@ -176,6 +176,8 @@ class _Answers:
 def _play_method(
     states: MethodStates, trace: StateTrace, instance: Instance, world: ConcreteWorld, last: int
 ) -> Outcomes:
+    if states.sigma is not None:
+        raise InvalidInput("noise is not rebuilt on instances")
     numbers = dict(instance.point)
     choices = list(choices_of_clients(states, numbers))
     place = _Places(instance, _who(states, numbers))

@@ -24,14 +24,14 @@ from fedtheory.claims.statements.theorems.on_quadratics import (
     require_run,
 )
 from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
-from fedtheory.claims.statements.theorems.quantities import expect_quantity
+from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
-from fedtheory.proofs.checker.formulas import Sentence
+from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
@@ -229,7 +229,7 @@ class _Posed:
 
 def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]) -> _Posed:
     base, last, start = _extent(theorem, sentence, rounds, point)
-    of_rounds = any(hypothesis.names & theorem.rounds.keys() for hypothesis in theorem.hypotheses.values())
+    of_rounds = any(_may_fail_later(theorem, hypothesis) for hypothesis in theorem.hypotheses.values())
     played = last + FURTHER if of_rounds else last
     assert theorem.states is not None
     numbers, exact, told = {}, True, dict(point)
@@ -239,6 +239,17 @@ def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point
         told |= {f"{name}_{k - base}": value for (name, k), value in numbers.items() if k >= base}
     trace = theorem.states.trace(told, theorem.parameters, played, start=start, number=base)
     return _Posed(trace, base, last, played, start, numbers, told, exact)
+
+
+def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
+    """Whether a hypothesis speaks of rounds; where clients are drawn, and one round is played, of what is not the same in all of them."""
+    if not hypothesis.names & theorem.rounds.keys():
+        return False
+    states, spoken = theorem.states, {quantity_of(node) for side in hypothesis.sides for node in indexed(side)}
+    if not isinstance(states, MethodStates) or not states.clients:
+        return True
+    same = {"f", "f_i", "x_star", *theorem.parameters.names}
+    return not all(names_of_quantity(theorem.quantities.get(name, name)) <= same for name in spoken)
 
 
 def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: Any) -> Iterator[tuple[str, Any, bool]]:

@@ -22,11 +22,12 @@ from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.model import Function
+from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.methods import sampling_at
-from fedtheory.proofs.parameters.system import System
+from fedtheory.proofs.parameters.system import NamedForm, System
 from fedtheory.proofs.potentials.invariants import (
     KINDS,
     Space,
@@ -40,18 +41,23 @@ from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.stand_ins import DependsOnRound
 
+#: the name of what is assumed of noise
+NOISE = "noise"
+
 Known = Mapping[str, Any]  # names of a state's vectors, functions and numbers, and what they are
 
 
 @dataclass(frozen=True)
 class SymbolicSpace:
-    """Products of vectors of leaves: forms, averaged over clients, in expectation over who takes part."""
+    """Products of vectors of leaves: forms, averaged over clients, in expectation over who takes part, and over noise."""
 
     sampling: Sampling | None = None
+    noise: Noise | None = None
 
     def dot(self, u: Vector, v: Vector) -> Form:
         """<u, v>, averaged over clients."""
-        return inner_product(u, v, self.sampling)
+        found: Form = inner_product(u, v, self.sampling)
+        return found if self.noise is None else self.noise.expect(found)
 
     def mean(self, number: Any) -> Any:
         """It is averaged."""
@@ -140,7 +146,8 @@ class MethodStates:
     ----------
     method, options : as for other statements, ``MethodStates("scaffnew", "lr, p", "L, mu")``
     functions : str
-        The constants L and mu of the class.
+        The constants L and mu of the class; sigma besides where stochastic gradients have noise, which the theorem then names "noise" among what is
+        assumed. It is bounded by E mean_i ||xi_i||^2 <= sigma^2, zero in the mean, and independent of all before and of other clients' noise.
     clients : str
         ``"n, s"`` or ``"n = 8, s = 2"``: s of n clients are drawn in each round, and quantities are expectations; lines are about one round and the
         next. Empty: every number of clients, all of which take part.
@@ -171,15 +178,27 @@ class MethodStates:
     def names(self) -> frozenset[str]:
         """The parameters that method and class speak of."""
         texts = (*self.named_method.expressions.values(), *self.constants.values(), *self.numbers_of_clients.values())
+        texts += () if self.sigma is None else (self.sigma,)
         return frozenset().union(*(text.names for text in texts))
 
     @cached_property
     def constants(self) -> dict[str, Expression]:
         """L and mu (0 where it is left out)."""
         given = read_settings(self.functions)
-        if "L" not in given or given.keys() - {"L", "mu"}:
-            raise InvalidInput(f"the class of a theorem for every round is 'L' or 'L, mu', got {self.functions!r}")
-        return {"mu": Expression.parse(0)} | {name: Expression.parse(text) for name, text in given.items()}
+        if "L" not in given or given.keys() - {"L", "mu", "sigma"}:
+            raise InvalidInput(
+                f"the class of a theorem for every round is 'L' or 'L, mu', with sigma where gradients have noise; got {self.functions!r}"
+            )
+        if "sigma" in given and "n" not in self.numbers_of_clients:
+            raise InvalidInput("noise averages over the clients, so that their number counts; say clients='n'")
+        own = {name: text for name, text in given.items() if name != "sigma"}
+        return {"mu": Expression.parse(0)} | {name: Expression.parse(text) for name, text in own.items()}
+
+    @cached_property
+    def sigma(self) -> Expression | None:
+        """The noise of gradients: independent, zero in the mean, and E mean_i ||xi_i||^2 <= sigma^2."""
+        given = read_settings(self.functions)
+        return Expression.parse(given["sigma"]) if "sigma" in given else None
 
     @cached_property
     def numbers_of_clients(self) -> dict[str, Expression]:
@@ -192,6 +211,11 @@ class MethodStates:
     def who(self, numbers: Mapping[str, Any]) -> Sampling | None:
         """Who takes part."""
         return sampling_at(self.numbers_of_clients, numbers)
+
+    def taking(self, who: Sampling | None) -> Sampling | None:
+        """Who takes part, where that is to be told: noise may be that of a number of clients all of which do."""
+        everyone = self.sigma is not None and "s" not in self.numbers_of_clients
+        return None if everyone else who
 
     def algorithm(self, numbers: Mapping[str, Any]) -> Algorithm:
         """The method with these numbers for its parameters."""
@@ -221,17 +245,22 @@ class MethodStates:
         """
         algorithm, mu, who = self.algorithm(numbers), self.constants["mu"].at(numbers), self.who(numbers)
         if who is not None and last > 1:
-            raise InvalidInput("where clients are drawn a line is about one round and the next")
+            raise InvalidInput("where clients or noise are drawn a line is about one round and the next")
+        taking = self.taking(who)
         space, _, numbered = self.follow(region)
         if start or not numbered:
             number = 0
         if not start and numbered:
             _require_relations_of_numbered(self, region)
         elif not start:
-            require_relations(algorithm, mu, space, who)
+            require_relations(algorithm, mu, space, taking, noisy=self.sigma is not None)
         leaves = Leaves()
         errors = None if start else space.errors(leaves)
-        problem = SymmetricProblem(leaves, mu, n=clients_of(who))
+        leaves.origins = dict.fromkeys(
+            range(leaves.mean), (None, ())
+        )  # a state knows nothing of the noise that follows
+        noise = None if self.sigma is None or who is None else Noise(leaves, self.sigma.at(numbers), who.n)
+        problem = SymmetricProblem(leaves, mu, noise=noise, n=clients_of(who))
         problem.add(Vector({}), leaves.deviation_only())
         template = algorithm.init(problem, cell(leaves.vector(common=True))) if start else _template(algorithm, mu)
         state = template
@@ -251,7 +280,9 @@ class MethodStates:
                 [
                     (a * b, after)
                     for a, before in played[-1]
-                    for b, after in outcomes_of_round(algorithm, problem, before, who, number + k if numbered else None)
+                    for b, after in outcomes_of_round(
+                        algorithm, problem, before, taking, number + k if numbered else None
+                    )
                 ]
             )
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
@@ -263,9 +294,17 @@ class MethodStates:
                 for kind, n in zip(KINDS, (leaves.mean, leaves.deviation), strict=True)
             )
             clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
-            return System(mean, deviation, leaves.values, tuple(problem.conditions), (clients,), conclusion)
+            conditions = [*problem.conditions, *([] if noise is None else _of_noise(noise, problem))]
+            return System(mean, deviation, leaves.values, tuple(conditions), (clients,), conclusion)
 
-        return StateTrace(known, system, state, SymbolicSpace(who), number)
+        return StateTrace(known, system, state, SymbolicSpace(who, noise), number)
+
+
+def _of_noise(noise: Noise, problem: SymmetricProblem) -> list[NamedForm]:
+    """What is known of noise, as forms that are at most zero; what is independent is so in products already, but for those of interpolation."""
+    equal = [form for _, form in noise.equations()] if noise.reach(problem.evaluations) else []
+    found = [noise.expect(form) for _, form in noise.inequalities()] + equal + [-form for form in equal]
+    return [(f"{NOISE} {k}", form) for k, form in enumerate(found)]
 
 
 #: rounds after the first at which relations between fields are looked for, where rounds depend on their number
@@ -276,11 +315,12 @@ SOME_ROUNDS = (1, 2, 3, 7)
 def _follow(states: MethodStates, region: Region) -> tuple[Space, int, bool]:
     fixed, case = next(iter(region.cases()))
     point = {**fixed, **case.simple_points(1)[0]}
-    algorithm, mu, who = states.algorithm(point), states.constants["mu"].at(point), states.who(point)
+    algorithm, mu = states.algorithm(point), states.constants["mu"].at(point)
+    who = states.taking(states.who(point))
     try:
-        return *follow_states(algorithm, mu, who), False
+        return *follow_states(algorithm, mu, who, noisy=states.sigma is not None), False
     except DependsOnRound:
-        return *follow_states(algorithm, mu, who, SOME_ROUNDS), True
+        return *follow_states(algorithm, mu, who, SOME_ROUNDS, noisy=states.sigma is not None), True
 
 
 @lru_cache(maxsize=200)
@@ -293,7 +333,9 @@ def _require_relations_of_numbered(states: MethodStates, region: Region) -> None
         values = {**fixed, **ParameterField(counted).parameters()}
         number = values.pop(name)
         algorithm, mu = states.algorithm(values), states.constants["mu"].at(values)
-        require_relations(algorithm, mu, space, states.who(values), number)
+        require_relations(
+            algorithm, mu, space, states.taking(states.who(values)), number, noisy=states.sigma is not None
+        )
 
 
 def _template(algorithm: Algorithm, mu: Any) -> Any:

@@ -31,7 +31,7 @@ from typing import Any
 
 from fedtheory.claims.statements.named_methods import NamedMethod
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
-from fedtheory.claims.statements.theorems.states import MethodStates, States
+from fedtheory.claims.statements.theorems.states import NOISE, MethodStates, States
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, show_tree, substitute
@@ -147,6 +147,10 @@ class Theorem:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
         for sentence in (*self.sentences, *self.hypotheses.values()):
             self._require_begun(sentence)
+        if isinstance(self.states, MethodStates) and self.states.sigma is not None and NOISE not in self.assumed:
+            raise InvalidInput(
+                f"the states have noise, about which lines suppose something: say it, assumed={{{NOISE!r}: 'gradients are ...'}}"
+            )
         if self.proof:
             self._require_script()
             self._require_useful()

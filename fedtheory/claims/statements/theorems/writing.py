@@ -71,6 +71,7 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
     told = tell_once(theorem)
     if isinstance(theorem.states, MethodStates):
         found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
+        found += [(line,) for line in list_words(theorem)] if theorem.states.sigma is not None else []
     if told is not None:
         found += [*told.functions, *_assumed(theorem, told)]
     fields = {name for name in theorem.added if name.isidentifier() and name not in theorem.given}

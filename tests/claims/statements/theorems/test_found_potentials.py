@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,26 +22,90 @@ from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_p
 from fedtheory.claims.statements.theorems.potentials import _list_simple
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.measures import MEASURES
 from fedtheory.proofs.regions.region import Region
 
 GAP = {"gap": "f(x) - f(x_star)", "d": "norm2(x - x_star)"}
+UNLIKE = {"d": GAP["d"], "z": "mean(norm2(grad(f_i, x_star)))"}
+RADIUS = {"start": "d[0] <= R**2"}
 AHEAD = {**GAP, "e": "dot(x - x_star, y - x)", "s": "norm2(y - x)"}
 
 
 def bound(method: str, options: str, claim: str, quantities: dict[str, str] = GAP, **more: Any) -> Theorem:
-    region = more.pop("region", "0 < L")
+    region, functions = more.pop("region", "0 < L"), more.pop("functions", "L, mu = 0")
     return Theorem(
         region=region,
-        states=MethodStates(method, options, "L, mu = 0"),
-        rounds={"N": 1},
+        states=MethodStates(method, options, functions),
+        rounds=more.pop("rounds", {"N": 1}),
         quantities=quantities,
         claim=claim,
         **more,
     )
+
+
+def unlike_clients(claim: str, region: str = "0 < L", **more: Any) -> Theorem:
+    """FedAvg with two local steps, whose clients' gradients at x* are at most zeta in quadratic mean."""
+    return bound(
+        "fedavg",
+        "lr = lr, steps = 2",
+        claim,
+        {**GAP, "z": "mean(norm2(grad(f_i, x_star)))"} if "gap" in claim else UNLIKE,
+        region=f"{region}, 0 < lr <= 1/(4*L), 0 < R, 0 < zeta",
+        given={**RADIUS, "unlike": "z[t] <= zeta**2"},
+        rounds={"N": 1, "t": 0},
+        **more,
+    )
+
+
+def noisy(claim: str, clients: str = "n", region: str = "") -> Theorem:
+    """Stochastic gradient descent on n clients, whose gradients have noise."""
+    return Theorem(
+        region=f"0 < mu < L, 0 < lr <= 1/L, 0 < R, 0 < sigma, n in 2..{region}",
+        states=MethodStates("fedavg", "lr = lr, steps = 1, batch = 1", "L, mu, sigma", clients=clients),
+        rounds={"N": 1},
+        quantities={"d": GAP["d"]},
+        given=RADIUS,
+        assumed={"noise": "E mean_i ||xi_i||^2 <= sigma^2, independent, zero in the mean"},
+        claim=claim,
+    )
+
+
+def accelerate(world: Any, p: Any, last: int, *, started: bool) -> list[Any]:
+    """Accelerated gradient descent with the constant momentum (1 - r)/(1 + r), where mu = L r^2."""
+    f, x_star, x = world.function(p.L, p.L * p.r**2), world.vector("x_star"), world.vector("x")
+    world.at(f, x_star, "at x_star", g=x_star * 0)
+    y = x if started else world.vector("y")
+    world.at(f, x, "at x")
+    slope, _ = world.at(f, y, "at y")
+    states = [SimpleNamespace(x=x, y=y, f=f, x_star=x_star)]
+    for k in range(last):
+        x, before = y - slope * (1 / p.L), x
+        y = x + (x - before) * ((1 - p.r) / (1 + p.r))
+        world.at(f, x, f"at x{k}")
+        slope, _ = world.at(f, y, f"at y{k}")
+        states.append(SimpleNamespace(x=x, y=y, f=f, x_star=x_star))
+    return states
+
+
+play_accelerated, start_accelerated = partial(accelerate, started=False), partial(accelerate, started=True)
+
+
+def play_proximal_point(world: Any, p: Any, last: int) -> list[Any]:
+    """x+ = x - lr g with g a subgradient of f at x+."""
+    f, x_star, x = world.function(None, 0), world.vector("x_star"), world.vector("x")
+    world.at(f, x_star, "at x_star", g=x_star * 0)
+    y, _ = world.at(f, x, "at x")
+    states = [SimpleNamespace(x=x, y=y, f=f, x_star=x_star)]
+    for k in range(last):
+        y = world.vector(f"y{k}")
+        x = x - y * p.lr
+        world.at(f, x, f"x{k}", g=y)
+        states.append(SimpleNamespace(x=x, y=y, f=f, x_star=x_star))
+    return states
 
 
 ACCELERATED = bound("agd", "lr = 1/L", "gap[N] <= 2*L*d[0]/(N + 1)**2", AHEAD)
@@ -51,6 +117,58 @@ FOUND = {
     ),
     "gradient": bound("gd", "lr = 1/L", "g[N] <= L**2*d[0]/(N + 1)**2", {**GAP, "g": "norm2(grad(f, x))"}),
     "accelerated": ACCELERATED,
+    "sharp": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(4*N + 2)", {**GAP, "g": "norm2(grad(f, x))"}),
+    "falls": bound(
+        "gd",
+        "lr = 2/(L + mu)",
+        "d[N] <= ((L - mu)/(L + mu))**(2*N)*R**2",
+        {"d": GAP["d"]},
+        functions="L, mu",
+        region="0 < mu < L, 0 < R",
+        given=RADIUS,
+    ),
+    "unlike clients": unlike_clients("exists t in 0..N-1: gap[t] <= R**2/(2*lr*N) + L*lr**2*zeta**2/4"),
+    "unlike clients fall": unlike_clients(
+        "d[N] <= (1 - lr*mu)**(2*N)*R**2 + 4*L*lr**2*zeta**2/mu", region="0 < mu < L", functions="L, mu"
+    ),
+    "some gradient": bound(
+        "gd",
+        "lr = 1/L",
+        "exists t in 0..N-1: g[t] <= 2*L*gap[0]/N",
+        {"gap": GAP["gap"], "g": "norm2(grad(f, x))"},
+        functions="L, mu = -L",
+        rounds={"N": 1, "t": 0},
+        given={"bounded": "0 <= gap[t]"},
+    ),
+    "unlike and not convex": bound(
+        "fedavg",
+        "lr = lr, steps = 2",
+        "exists t in 0..N-1: g[t] <= R/(lr*N) + L**2*lr**2*zeta**2",
+        {
+            "gap": GAP["gap"],
+            "g": "norm2(grad(f, x))",
+            "z": "mean(norm2(grad(f_i, x) - bar(grad(f_i, x))))",
+        },
+        functions="L, mu = -L",
+        region="0 < L, 0 < lr <= 1/(4*L), 0 < R, 0 < zeta",
+        rounds={"N": 1, "t": 0},
+        given={"start": "gap[0] <= R", "bounded": "0 <= gap[t]", "unlike": "z[t] <= zeta**2"},
+    ),
+    "noise": noisy("d[N] <= (1 - lr*mu)**(2*N)*R**2 + lr*sigma**2/(n*mu)"),
+    "a root": Theorem(
+        region="0 < L, 0 < r < 1",
+        states=PlayedStates(play_accelerated, start=start_accelerated),
+        rounds={"N": 0},
+        quantities=AHEAD,
+        claim="gap[N] <= (1 - r)**N*(gap[0] + L*r**2/2*d[0])",
+    ),
+    "proximal point": Theorem(
+        region="0 < lr",
+        states=PlayedStates(play_proximal_point, start=play_proximal_point),
+        rounds={"N": 1},
+        quantities={**GAP, "g": "norm2(y)"},
+        claim="gap[N] <= d[0]/(4*lr*N)",
+    ),
 }
 
 
@@ -60,7 +178,10 @@ def parts_of(theorem: Theorem) -> tuple[Part, list[str]]:
     return part, [one.text for one in found if isinstance(one, Reading)]
 
 
-@pytest.mark.parametrize("name", FOUND)
+LONG = ("unlike clients fall", "unlike and not convex", "accelerated")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in FOUND])
 def test_a_potential_is_found_and_proves_every_round(name: str) -> None:
     theorem = FOUND[name]
     part, readings = parts_of(theorem)
@@ -86,6 +207,11 @@ def test_the_potential_of_accelerated_gradient_descent_is_the_known_one() -> Non
         ("any step", "gap[N] <= d[0]/(5*lr*N)"),
         ("gradient", "g[N] <= L**2*d[0]/(N + 2)**2"),
         ("accelerated", "gap[N] <= 2*L*d[0]/(3*N + 3)**2"),
+        ("sharp", "gap[N] <= 0.97*L*d[0]/(4*N + 2)"),
+        ("falls", "d[N] <= 0.97*((L - mu)/(L + mu))**(2*N)*R**2"),
+        ("falls", "d[N] <= (0.97*(L - mu)/(L + mu))**(2*N)*R**2"),
+        ("proximal point", "gap[N] <= 0.97*d[0]/(4*lr*N)"),
+        ("a root", "gap[N] <= 0.97*(1 - r)**N*(gap[0] + L*r**2/2*d[0])"),
     ],
 )
 def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
@@ -94,8 +220,38 @@ def test_false_bounds_are_refuted_by_an_instance(name: str, claim: str) -> None:
     assert part.counterexample.replay.exact_measured > 0
 
 
+@pytest.mark.parametrize(
+    ("theorem", "why"),
+    [
+        (noisy("d[N] <= (1 - lr*mu)**(2*N)*R**2 + 0.97*lr*sigma**2/(n*mu*(2 - lr*mu))"), "floats see none"),
+        (noisy("d[N] <= (1 - lr*mu)**(2*N)*R**2 + lr*sigma**2/(n**2*mu)"), "floats see none"),
+        (noisy("d[N] <= (1 - lr*mu)**(2*N)*R**2 + lr*sigma**2/(n*mu)", "n, s", ", 1 <= s <= n"), "floats see none"),
+        (
+            replace(
+                FOUND["noise"],
+                claim="d[N+1] <= d[N] + sigma**2/L**2",
+                given={},
+                region="0 < mu < L, 0 < lr <= 1/L, 0 < sigma, n in 2..",
+            ),
+            "one is looked for where",
+        ),
+    ],
+)
+def test_where_there_is_no_potential_it_is_told_why(theorem: Theorem, why: str) -> None:
+    """Noise of n clients adds lr^2 sigma^2/n in a round, of s of them lr^2 sigma^2/s, and no less."""
+    proof = find_proof(theorem)
+    assert isinstance(proof, str) and why in proof
+
+
+def test_noise_needs_its_number_of_clients_and_a_word() -> None:
+    with pytest.raises(InvalidInput, match="averages over the clients"):
+        noisy("d[N] <= R**2", clients="").parameters  # noqa: B018
+    with pytest.raises(InvalidInput, match="the states have noise"):
+        replace(FOUND["noise"], assumed={})
+
+
 def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
-    for claim in ("d[N+1] <= d[N]", "exists t in 1..N: gap[t] <= L*d[0]/(2*N)"):
+    for claim in ("d[N+1] <= d[N]", "sum(gap[t], t, 1, N) <= L*d[0]"):
         proof = find_proof(
             replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
         )
@@ -177,11 +333,33 @@ def of_every_n(method: str, measure: str, claimed: str, **more: Any) -> Bound:
         ("gd", "stationarity", "2*L*R/N", "proved"),
         ("gd", "squared_distance", "R**2", "proved"),
         ("agd", "gap", "L*R**2/(5*(N + 1)**2)", "refuted"),
+        ("gd", "gap", "L*R**2/(4*N + 2)", "proved"),
+        ("gd", "gap", "0.97*L*R**2/(4*N + 2)", "refuted"),
+        ("gd", "min_stationarity", "2*L*R/N", "proved"),
     ],
 )
 def test_a_bound_of_any_number_of_rounds_is_a_theorem(method: str, measure: str, claimed: str, word: str) -> None:
     claim = state("MINE", "mine", "Theorem 1", "A bound.", of_every_n(method, measure, claimed))
     found = judge_claim(claim, "mine.py", Context())
+    assert (found.status, found.error) == (word, None)
+
+
+DRAWN = {"functions": "L, mu, zeta", "clients": "n, s"}
+DRAWN |= {"region": "0 < mu < L, 0 < lr <= 1/(2*L), 0 < R, 0 < zeta, n in 2.., 1 <= s <= n, N in 1.."}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "word"),
+    [
+        ("(1 - lr*mu)**N*R**2 + 2*lr*(n - s)/(s*(n - 1))*zeta**2/mu", "proved"),
+        ("(1 - 1.03*lr*mu)**(2*N)*R**2", "refuted"),
+    ],
+)
+def test_clients_that_are_drawn_and_unlike(claimed: str, word: str) -> None:
+    asked = Bound(
+        "fedavg", "lr = lr, steps = 1", measure="squared_distance", claimed=claimed, rounds="N", radius="R", **DRAWN
+    )
+    found = judge_claim(state("MINE", "mine", "Theorem 1", "A bound.", asked), "mine.py", Context())
     assert (found.status, found.error) == (word, None)
 
 

@@ -1,0 +1,252 @@
+"""What a claim says of every round, as far as a potential can prove it: a bound of round N, or of one of the rounds up to it, by the start.
+
+    q[N] <= s(N) start[0]                                       weights of the potential depend on the round
+    q[N] <= C rho^N start[0] + c                                they do not, and it falls by rho; c pays for what is given of every round
+    exists t in a..N: q[t] <= C start[0]/(N - a + 1) + c        they do not, and each round is paid for by what the potential falls
+
+Everything is divided by the factor of the first quantity of the start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.proofs.checker.algebra import (
+    Quotient,
+    names_of_atom,
+    value_of,
+    whole_number_of_rounds,
+    write_index,
+)
+from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read, show_tree, substitute
+from fedtheory.proofs.checker.terms import Checker, Signature
+
+#: in the place of a quantity: what is paid of what states suppose, such as the variance of noise
+NUMBER = ""
+ONE, NOTHING = Quotient.number(1), Quotient.number(0)
+Factors = Mapping[str, Quotient]  # by quantity
+
+
+@dataclass(frozen=True)
+class Given:
+    """A hypothesis ``quantity[t] <= most`` about every round ``variable``, or, where that is empty, about the first."""
+
+    hypothesis: str
+    quantity: str
+    most: Quotient
+    variable: str = ""
+
+
+@dataclass(frozen=True)
+class SomeRound:
+    """``exists variable in first..N+ahead``: how many rounds that are, as a number of N."""
+
+    variable: str
+    first: int
+    ahead: int
+    count: Quotient
+
+
+@dataclass(frozen=True)
+class ClaimedBound:
+    """sum_j measure_j q_j[N] <= sum_j start_j q_j[0] and what is paid.
+
+    ``rate``: of a potential that falls by this factor rho; then ``measure`` has no N, and the right side is rho^N start + ``constant``, where rho^N
+    is ``fallen``. ``some``: the measure, of one quantity, is that of some round, as a share of what is summed. ``paid``: how much of what hypotheses
+    bound in every round the potential may rise by in a round. ``of_start``: the hypothesis by which a number on the right side is one of the start.
+    ``above_zero``: hypotheses by which quantities are at least zero in every round.
+    """
+
+    variable: str
+    least: int
+    measure: Factors
+    start: Factors
+    of_start: tuple[Given, ...] = ()
+    rate: Quotient | None = None
+    fallen: Quotient = field(default_factory=lambda: ONE)
+    constant: Quotient = field(default_factory=lambda: NOTHING)
+    some: SomeRound | None = None
+    paid: Factors = field(default_factory=dict)
+    given: Mapping[str, Given] = field(default_factory=dict)
+    above_zero: Mapping[str, Given] = field(default_factory=dict)
+
+    @property
+    def hypothesis(self) -> str:
+        """The name of the hypothesis about the start; none where the right side speaks of the start itself."""
+        return self.of_start[0].hypothesis if self.of_start else ""
+
+    @property
+    def of_number(self) -> bool:
+        """Whether weights depend on the round's number."""
+        return self.rate is None and self.some is None
+
+
+def read_bound(theorem: Theorem) -> ClaimedBound | None:
+    """The claim as such a bound; None where it is something else."""
+    if theorem.states is None or theorem.sequences or any(p.integer for p in theorem.parameters.parameters):
+        return None
+    if len(theorem.sentences) != 1:
+        return None
+    (sentence,) = theorem.sentences
+    if sentence.sign != "<=" or sentence.fixed:
+        return None
+    variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
+    if len(variables) != 1:
+        return None
+    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
+    reader = _Reader(theorem, checker, variables[0])
+    return reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
+
+
+def _bound_names(sentence: Sentence) -> set[str]:
+    return {sentence.exists.variable} if sentence.exists else set()
+
+
+def speaks_of(quotient: Quotient, name: str) -> bool:
+    """Whether an atom of it does."""
+    return any(name in names_of_atom(atom) for atom in quotient.atoms)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    theorem: Theorem
+    checker: Checker
+    variable: str
+
+    @property
+    def least(self) -> int:
+        return self.theorem.rounds[self.variable]
+
+    def of_last_round(self, sentence: Sentence) -> ClaimedBound | None:
+        measure, rest = self.take(self.checker.gap(sentence), write_index({self.variable: 1}, 0))
+        found = self._over_start(measure, rest)
+        if found is None:
+            return None
+        bound, constant, unit = found
+        rates = {name: self._fall(factor) for name, factor in bound.measure.items()}
+        rate = next(iter(rates.values()))
+        if rate is None or any(other is None or not (other - rate).zero for other in rates.values()):
+            return bound if constant.zero else None
+        if rate == ONE and constant.zero:
+            return bound
+        measure = {name: self._at_zero(factor) for name, factor in bound.measure.items()}
+        some = next(iter(measure))
+        fallen = measure[some] / bound.measure[some]
+        constant = constant / unit * fallen
+        paid = self._share(constant * (ONE - rate), bound.given)
+        if paid is None or speaks_of(constant, self.variable):
+            return None
+        return replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant, paid=paid)
+
+    def of_some_round(self, sentence: Sentence, exists: Exists) -> ClaimedBound | None:
+        low, high = (whole_number_of_rounds(value_of(end), show_tree(end)) for end in (exists.low, exists.high))
+        if low[0] or high[0] != {self.variable: 1}:
+            return None
+        count = Quotient.atom(self.variable) + Quotient.number(high[1] - low[1] + 1)
+        measure, rest = self.take(self.checker.gap(sentence), exists.variable)
+        found = self._over_start(measure, rest)
+        if found is None or len(measure) != 1:
+            return None
+        bound, constant, unit = found
+        measure = {name: factor / count for name, factor in bound.measure.items()}
+        paid = self._share(constant / unit / count, bound.given)
+        if paid is None or any(speaks_of(factor, self.variable) for factor in (*measure.values(), *paid.values())):
+            return None
+        some = SomeRound(exists.variable, low[1], high[1], count)
+        return replace(bound, measure=measure, some=some, paid=paid)
+
+    def take(self, rest: Quotient, index: str) -> tuple[dict[str, Quotient], Quotient]:
+        """The factors of quantities of one round, and what is left."""
+        found = {}
+        for name in self.theorem.quantities:
+            parts = rest.linear_in(f"{name}[{index}]")
+            if parts is None:
+                raise Unreadable(f"{name} does not occur linearly")
+            rest, factor = parts
+            if not factor.zero:
+                found[name] = factor
+        return found, rest
+
+    def _over_start(self, measure: Factors, rest: Quotient) -> tuple[ClaimedBound, Quotient, Quotient] | None:
+        """Measure and start, divided by the factor of the start's first quantity; the number that is left; and that factor."""
+        start, rest = self.take(rest, "0")
+        if self.checker.quantities_in(rest) or not measure:
+            return None
+        known = list(self._list_given())
+        given = {one.quantity: one for one in known if one.variable}
+        moving, constant = _split(rest, self.variable)
+        if moving.zero and not start and not given:
+            moving, constant = constant, moving
+        of_start: tuple[Given, ...] = ()
+        if not moving.zero:
+            of_start = tuple(one for one in known if not one.variable and one.quantity not in start)[:1]
+            if not of_start:
+                return None
+            start = {**start, of_start[0].quantity: moving / of_start[0].most}
+        if not start:
+            return None
+        unit = next(iter(start.values()))
+        over = {name: factor / unit for name, factor in start.items()}
+        if any(speaks_of(factor, self.variable) for factor in over.values()):
+            return None
+        of_round = {name: -factor / unit for name, factor in measure.items()}
+        above = {one.quantity: one for one in self._list_above_zero()}
+        found = ClaimedBound(self.variable, self.least, of_round, over, of_start, given=given, above_zero=above)
+        return found, constant, unit
+
+    def _at_zero(self, factor: Quotient) -> Quotient:
+        return value_of(substitute(read(factor.text()), {self.variable: ast.Constant(0)}))
+
+    def _fall(self, factor: Quotient) -> Quotient | None:
+        """By what a factor falls from round to round, where that is the same in all."""
+        later = value_of(substitute(read(factor.text()), {self.variable: read(f"{self.variable}+1")}))
+        found = factor / later
+        return None if speaks_of(found, self.variable) else found
+
+    def _share(self, constant: Quotient, given: Mapping[str, Given]) -> dict[str, Quotient] | None:
+        """A number as a sum of multiples of what quantities are at most in every round; None where a part is of none."""
+        found: dict[str, Quotient] = {}
+        for one in given.values():
+            own = {at: v for at, v in constant.numerator.items() if one.most.atoms <= {name for name, _ in at}}
+            part = Quotient(own, constant.below)
+            if own and one.most.atoms:
+                found[one.quantity], constant = part / one.most, constant - part
+        if not constant.zero and getattr(self.theorem.states, "sigma", None) is not None:
+            return {**found, NUMBER: constant}
+        return found if constant.zero else None
+
+    def _list_given(self) -> Iterator[Given]:
+        """Hypotheses such as ``dist2[0] <= R**2`` and ``spread[t] <= zeta**2``."""
+        for one, factor in self._list_of_one_quantity():
+            if factor == -ONE and not one.most.zero:
+                yield one
+
+    def _list_above_zero(self) -> Iterator[Given]:
+        """Hypotheses such as ``0 <= gap[t]``."""
+        for one, factor in self._list_of_one_quantity():
+            if one.variable and factor == ONE and one.most.zero:
+                yield one
+
+    def _list_of_one_quantity(self) -> Iterator[tuple[Given, Quotient]]:
+        """Hypotheses about one quantity of a round, right side less left side, and with which factor they speak of it."""
+        for hypothesis, said in self.theorem.hypotheses.items():
+            rounds = sorted(said.names & self.theorem.rounds.keys())
+            if said.sign != "<=" or said.exists is not None or len(rounds) > 1:
+                continue
+            spoken, most = self.take(self.checker.gap(said), rounds[0] if rounds else "0")
+            speaks = bool(rounds) and speaks_of(most, rounds[0])
+            if len(spoken) == 1 and not speaks and not self.checker.quantities_in(most):
+                ((name, factor),) = spoken.items()
+                yield Given(hypothesis, name, most, rounds[0] if rounds else ""), factor
+
+
+def _split(quotient: Quotient, name: str) -> tuple[Quotient, Quotient]:
+    """The terms that speak of a name, all where a denominator does; and the others."""
+    if speaks_of(Quotient(ONE.numerator, quotient.below), name):
+        return quotient, NOTHING
+    moving = {at: v for at, v in quotient.numerator.items() if any(name in names_of_atom(atom) for atom, _ in at)}
+    staying = {at: v for at, v in quotient.numerator.items() if at not in moving}
+    return Quotient(moving, quotient.below), Quotient(staying, quotient.below)

@@ -1,0 +1,230 @@
+"""The script of a potential: lines that prove a bound, as an author would write them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from fedtheory.claims.statements.theorems.claimed_bounds import NUMBER, ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.potential_programs import Place, Shape
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.proofs.checker.algebra import Quotient
+from fedtheory.proofs.checker.formulas import names, read
+
+Weights = Mapping[Place, Any]  # coefficients that are not zero, as SymPy expressions in parameters
+
+
+def write_script(theorem: Theorem, bound: ClaimedBound, shape: Shape, weights: Weights) -> Theorem:
+    """The theorem with the script of a potential."""
+    writer = _Writer(theorem, bound, shape, weights)
+    of_round = writer.of_last_round if bound.rate is None else writer.of_falling
+    lines = of_round() if bound.some is None else writer.of_some_round()
+    spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
+    quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
+    rounds = {**theorem.rounds, writer.k: shape.begin}
+    if bound.some is not None:
+        rounds.setdefault(bound.some.variable, bound.some.first)
+        rounds[writer.m] = bound.least + bound.some.ahead
+    return replace(theorem, rounds=rounds, quantities=quantities, proof="\n".join(lines))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    theorem: Theorem
+    bound: ClaimedBound
+    shape: Shape
+    weights: Weights
+
+    @cached_property
+    def k(self) -> str:
+        """A name for any round."""
+        return self._free_names[0]
+
+    @property
+    def m(self) -> str:
+        """The last of the rounds of which one is bounded: N, or another name where these end before N or after it."""
+        some = self.bound.some
+        return self.bound.variable if some is None or not some.ahead else self._free_names[1]
+
+    @cached_property
+    def _free_names(self) -> list[str]:
+        own = self.theorem
+        taken = {*own.rounds, *own.all_parameters.names, *own.where, *own.quantities}
+        taken |= {self.bound.some.variable} if self.bound.some else set()
+        return [name for name in ("k", "r", "m", *(f"k_{i}" for i in range(len(taken) + 2))) if name not in taken]
+
+    def line(self, name: str) -> str:
+        """A name for a line that no hypothesis has."""
+        taken = {*self.theorem.given, *self.theorem.rests, *self.theorem.quantities, *self.theorem.where}
+        taken |= {*self.theorem.all_parameters.names, *self.theorem.rounds}
+        return next(f"{name}{i or ''}" for i in itertools.count() if f"{name}{i or ''}" not in taken)
+
+    def potential(self, name_of_round: str, later: int = 0) -> str:
+        """V of a round."""
+        import sympy
+
+        at = (sympy.Symbol(name_of_round) if name_of_round else 0) + later
+        found = ((name, self._weight(name, at)) for name in self.theorem.quantities)
+        index = write_round(name_of_round, later)
+        return " + ".join(_times(weight, f"{name}[{index}]") for name, weight in found if weight) or "0"
+
+    def _weight(self, name: str, at: Any) -> Any:
+        """The weight of a quantity in a round, as a product, k (k + 2)/(2 L)."""
+        import sympy
+
+        own = (
+            value * sympy.sympify(at) ** power for (quantity, power), value in self.weights.items() if quantity == name
+        )
+        return sympy.factor(sum(own, sympy.Integer(0)))
+
+    def sum_of(self, factors: Factors, index: str, rename: Mapping[str, str] | None = None) -> str:
+        """A sum of quantities of a round."""
+        return " + ".join(_times(_tidy(e, rename or {}), f"{name}[{index}]") for name, e in factors.items())
+
+    @cached_property
+    def start(self) -> str:
+        """What is claimed of the start."""
+        return self.sum_of(self.bound.start, "0")
+
+    def end(self) -> list[str]:
+        """The hypothesis about the start, where there is one."""
+        return [self.bound.hypothesis] if self.bound.hypothesis else []
+
+    def of_last_round(self) -> list[str]:
+        """Weights depend on the round."""
+        k, n, begin = self.k, self.bound.variable, self.shape.begin
+        first, step, last, every, done = map(self.line, ("first", "step", "last", "every", "done"))
+        measure = self.sum_of(self.bound.measure, k, {n: k})
+        reached = [f"{step}({k}={j})" for j in range(begin, self.bound.least)]
+        used = self.end()
+        lines = [f"{step}: {self.potential(k, 1)} <= {self.potential(k)} by derivation"]
+        if self.potential("", begin) != self.start:
+            lines.append(f"{first}: {self.potential('', begin)} <= {self.start} by derivation")
+            reached.insert(0, first)
+        if measure != self.potential(k):
+            lines.append(f"{last}: {measure} <= {self.potential(k)} by derivation")
+            used.insert(0, f"{last}({k}={n})")
+        by = f"induction {n}: base combine {', '.join(reached)}; step combine ih, {step}({k}={n})"
+        lines.append(f"{every}: {self.potential(n)} <= {self.start} by {by}")
+        return [*lines, f"{done}: claim by combine {', '.join([every, *used])}"]
+
+    def of_falling(self) -> list[str]:
+        """V falls by a factor, but for what is paid."""
+        assert self.bound.rate is not None
+        k, n, begin = self.k, self.bound.variable, self.shape.begin
+        first, last, every, done = map(self.line, ("first", "last", "every", "done"))
+        rate = f"({_tidy(self.bound.rate, {})})"
+        constant = "" if self.bound.constant.zero else f" + {_tidy(self.bound.constant, {})}"
+        fallen = f"{rate}**{begin}*({self.start})" if begin else self.start
+        power = _tidy(self.bound.fallen, {})
+        measure = self.sum_of(self.bound.measure, k)
+        step, lines = self._steps(f"{rate}*({self.potential(k)})", "")
+        reached = [
+            f"{rate}**{self.bound.least - 1 - j}*{step}({k}={j})" if j < self.bound.least - 1 else f"{step}({k}={j})"
+            for j in range(begin, self.bound.least)
+        ]
+        used = self.end()
+        if self.potential("", begin) != fallen:
+            lines.append(f"{first}: {self.potential('', begin)} <= {fallen} by derivation")
+            later = self.bound.least - begin
+            reached.insert(0, f"{rate}**{later}*{first}" if later else first)
+        if measure != self.potential(k):
+            lines.append(f"{last}: {measure} <= {self.potential(k)} by derivation")
+            used.insert(0, f"{last}({k}={n})")
+        by = f"induction {n}: base combine {', '.join(reached)}; step combine {rate}*ih, {step}({k}={n})"
+        lines.append(f"{every}: {self.potential(n)} <= ({power})*({self.start}){constant} by {by}")
+        return [*lines, f"{done}: claim by combine {', '.join([every, *used])}"]
+
+    def of_some_round(self) -> list[str]:
+        """The measures of all rounds are summed."""
+        some = self.bound.some
+        assert some is not None
+        k, m, ahead = self.k, self.m, self.shape.ahead
+        first, last, every, total, some_round, done = map(
+            self.line, ("first", "last", "every", "total", "some", "done")
+        )
+        ((name, factor),) = self.bound.measure.items()
+        share = _tidy(factor, {})
+        step, lines = self._steps(self.potential(k), f"{_times(share, f'{name}[{write_round(k, ahead)}]')} + ")
+        begin, after = self.shape.begin, 1 - ahead  # V is that of the round m + after in the end
+        reached = [f"{step}({k}={j})" for j in range(begin, self.bound.least + some.ahead + after)]
+        if self.potential("", begin) != self.start:
+            lines.append(f"{first}: {self.potential('', begin)} <= {self.start} by derivation")
+            reached.insert(0, first)
+        summed = _times(share, f"sum({name}[{some.variable}], {some.variable}, {some.first}, {m})")
+        count, spent = write_round(m, 1 - some.first), self._spent()
+        most = f" + ({count})*({spent})" if spent else ""
+        by = f"induction {m}: base combine {', '.join(reached)}; step combine ih, {step}({k}={write_round(m, after)})"
+        lines.append(f"{every}: {summed} + {self.potential(m, after)} <= {self.start}{most} by {by}")
+        lines.append(f"{last}: 0 <= {self.potential(k)} by {self._above_zero()}")
+        used = ", ".join([every, f"{last}({k}={write_round(m, after)})", *self.end()])
+        reach = f"{self._start_in_numbers()}{most}"
+        lines.append(f"{total}: {summed} <= {reach} by combine {used}")
+        if not some.ahead:
+            return [*lines, f"{done}: claim by mean {total}"]
+        said = (
+            f"exists {some.variable} in {some.first}..{m}: {name}[{some.variable}] <= ({reach})/(({share})*({count}))"
+        )
+        lines.append(f"{some_round}: {said} by mean {total}")
+        at = write_round(self.bound.variable, some.ahead)
+        return [*lines, f"{done}: claim by combine 1*{some_round}({m}={at})"]
+
+    def _above_zero(self) -> str:
+        """The rule by which V is at least zero: hypotheses that say so of all its quantities, or a derivation."""
+        spoken = {name for name, _ in self.weights}
+        known = [self.bound.above_zero[name] for name in spoken if name in self.bound.above_zero]
+        if len(known) < len(spoken):
+            return "derivation"
+        return f"combine {', '.join(f'{one.hypothesis}({one.variable}={self.k})' for one in known)}"
+
+    def _start_in_numbers(self) -> str:
+        """What is claimed of the start, with the number that a hypothesis has for a quantity in its place."""
+        known = {one.quantity: one.most for one in self.bound.of_start}
+        rest = {name: e for name, e in self.bound.start.items() if name not in known}
+        numbers = [f"{_tidy(e * known[name], {})}" for name, e in self.bound.start.items() if name in known]
+        return " + ".join(filter(None, [self.sum_of(rest, "0"), *numbers]))
+
+    def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
+        """The lines of one round, and the name of that which has numbers for what is paid."""
+        step, paid = self.line("step"), self.line("paid")
+        spent, named = self._spent(), [name for name in self.bound.paid if name != NUMBER]
+        more = "".join(
+            f" + {_tidy(e, {}) if name == NUMBER else _times(_tidy(e, {}), f'{name}[{self.k}]')}"
+            for name, e in self.bound.paid.items()
+        )
+        lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more} by derivation"]
+        if not named:
+            return step, lines
+        rules = [
+            f"({_tidy(e, {})})*{one.hypothesis}({one.variable}={self.k})"
+            for name in named
+            for e, one in ((self.bound.paid[name], self.bound.given[name]),)
+        ]
+        by = f"combine 1*{step}, {', '.join(rules)}"
+        return paid, [*lines, f"{paid}: {loss}{self.potential(self.k, 1)} <= {before} + {spent} by {by}"]
+
+    def _spent(self) -> str:
+        """What is paid in a round, in numbers."""
+        numbers = (e if name == NUMBER else e * self.bound.given[name].most for name, e in self.bound.paid.items())
+        return " + ".join(str(_tidy(number, {})) for number in numbers)
+
+
+def write_round(name: str, later: int) -> str:
+    """``k+1``."""
+    return f"{name}{later:+d}" if name and later else name or str(later)
+
+
+def _times(weight: Any, quantity: str) -> str:
+    return quantity if weight == 1 else f"{weight if weight.is_Atom else f'({weight})'}*{quantity}"
+
+
+def _tidy(quotient: Quotient, rename: Mapping[str, str]) -> Any:
+    """A factor as a product of factors."""
+    import sympy
+
+    text = quotient.text(lambda name: rename.get(name, name))
+    return sympy.factor(sympy.sympify(text, locals={name: sympy.Symbol(name) for name in names(read(text))}))
