@@ -23,7 +23,6 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Lemma,
-    Part,
     Picture,
     Reading,
     Replay,
@@ -37,13 +36,12 @@ from fedtheory.claims import (
     refute,
     state,
 )
-from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd import local_steps
-from paper_checks.afedpd.local_steps import allowed_apart, apart_after, geometric, step_of_lengths
+from paper_checks.afedpd.local_steps import allowed_apart, geometric, step_of_lengths
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.formulas import formula
 from paper_checks.steps import Step, claim_steps
@@ -89,24 +87,7 @@ def displacement_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - step_of_lengths(p.U, p.B, p.rho, p.eta, c.c) ** 2
 
 
-def triangle_of_two(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||a + b|| <= A + c B where ||a|| <= A, ||b|| <= B."""
-    a, b = w.vector("a"), w.vector("b")
-    w.assume("first", norm2(a) - p.A**2)
-    w.assume("second", norm2(b) - p.B**2)
-    return norm2(a + b) - (p.A + c.c * p.B) ** 2
-
-
-def smooth_slopes(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||grad f(x + v) - grad f(x)||^2 <= c L^2 ||v||^2."""
-    f, v = w.function(p.L, -p.L), w.vector("v")
-    (near, _), (far, _) = w.at(f, v * 0, "near"), w.at(f, v, "far")
-    return norm2(far - near) - norm2(v) * (c.c * p.L**2)
-
-
 DISPLACEMENT = Lemma("displacement", "(10)", "0<rho, 0<eta<=1/rho, 0<U, 0<B", displacement_step, {"c": 1})
-TRIANGLE = Lemma("triangle inequality", "Lemma 5", "0<A, 0<B", triangle_of_two, {"c": 1})
-SMOOTH = Lemma("smoothness", "Assumption 1", "0<L", smooth_slopes, {"c": 1})
 
 
 def steps_add_up(steps: int = 1) -> bool:
@@ -168,26 +149,6 @@ REACHED = APART | {"K": 1}
 REACHED_SAMPLE = APART_SAMPLE | {"K": 1, "theta": "1", "hat": "1"}
 
 
-def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
-    return (1 - eta * rho) * V + eta * L * Vk + eta * M
-
-
-def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on the exchanged sample."""
-    return (1 - eta * rho) * V + 2 * eta * G + eta * M
-
-
-def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """V after a step on one of S samples, of which one was exchanged."""
-    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
-
-
-def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
-    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
-
-
 def replay_local(instance: Mapping[str, Any]) -> Replay:
     """Local training from two models, f(x) = -(L/2) x^2 up to |x| = R and straight beyond; S > 0: one of S samples has -f in the mirror."""
     L, R, rho, eta, theta, hat = (Fraction(instance[name]) for name in ("L", "R", "rho", "eta", "theta", "hat"))
@@ -213,42 +174,8 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
     return replay_twice(what, play, met)
 
 
-def check_local(
-    ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
-) -> Iterator[Finding]:
-    """Lemma 6: refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
-    yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
-    named = ("smoothness", SMOOTH), ("triangle inequality", triangle)
-    found = [part for name, lemma in named for part in find_of_lemma(lemma, name=name, role="repaired")]
-    parts = [part for part in found if isinstance(part, Part)]
-    yield from parts
-    V, W, M, L, rho, eta, S, G = symbols("V W M L rho eta S G", positive=True)
-    given = (M, L, rho, eta, G, S)
-    spare = step_apart(V, W, *given) - mixed_step(V, W, *given)
-    one = is_zero(spare - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)
-    one = one and all(
-        is_zero(step_apart(apart_after(k, W, *given), W, *given) - apart_after(k + 1, W, *given)) for k in (0, 1, 2)
-    )
-    yield proved(
-        "K steps, rho > L",
-        one and steps_add_up(steps) and bernoulli_step(),
-        "a step on a common sample multiplies V by 1 - eta (rho - L) and adds eta (L W + M), one on the exchanged sample adds eta (2 G + M) with "
-        "probability 1/S; K steps from 0 give (1 - (1 - eta (rho - L))^K)/(rho - L) times what a step adds per eta, at most eta K times it",
-        role="repaired",
-        resting_on=parts,
-    )
-    seen = replay_local(at)
-    yield decided(
-        "reached by one step",
-        seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
-        f"{seen.what}: {seen.exact_measured}, which is the bound",
-        role="repaired",
-    )
-    yield Reading(SIGN_OF_RHO_L)
-
-
-def check_common(ctx: Context, *, of: Mapping[str, Any] = APART, at: Mapping[str, Any] = REACHED) -> Iterator[Finding]:
-    """Lemma 5 below L, and where one step reaches it."""
+def check_apart(ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any]) -> Iterator[Finding]:
+    """Lemmas 5 and 6 below L, and where one step reaches them."""
     yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
     seen = replay_local(at)
     yield decided(
@@ -434,7 +361,7 @@ CLAIMS: list[Claim] = [
         "Lemma 5, (17)",
         APART_TEXT(""),
         [Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired")],
-        besides=check_common,
+        besides=partial(check_apart, of=APART, at=REACHED),
         faults=[
             Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
             Fault("two steps", "reached by one step", {"at": REACHED | {"K": 2}}, sharpness=True),  # type: ignore[operator]
@@ -444,17 +371,30 @@ CLAIMS: list[Claim] = [
         readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
-    stated(
+    claim_steps(
         "AFEDPD-L6",
+        PAPER,
         "Lemma 6, (18)",
         APART_TEXT(" + 2 eta K G/S"),
-        partial(check_local, of=APART_SAMPLE, at=REACHED_SAMPLE),
-        Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
-        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
-        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
-        Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}),  # type: ignore[operator]
-        assumptions=("one of S samples, all as A1 and A2 say",),
+        [
+            Step("K steps, rho > L", local_steps.EXCHANGED_SAMPLE, "repaired"),
+            Step("in expectation", local_steps.EXPECTED, "repaired"),
+        ],
+        besides=partial(check_apart, of=APART_SAMPLE, at=REACHED_SAMPLE),
+        faults=[
+            Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+            Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}, sharpness=True),  # type: ignore[operator]
+        ],
+        assumptions=[
+            "one of S samples was exchanged, all as A1 and A2 say; for every draw of samples, d[k] is 1 where step k draws it, and 0 elsewhere",
+            "how often the exchanged sample is found is counted in multiples of a vector e, n[K] is its expectation, and X[k] any length",
+        ],
         repaired=f"The same with {BELOW_L}.",
+        readings=[
+            "For every draw of samples the lengths are at most eta K (L V + M) + 2 eta G times how often the exchanged sample is drawn, of which the "
+            "lemma's right side is the expectation.",
+            SIGN_OF_RHO_L,
+        ],
         replay=replay_local,
     ),
     stated(

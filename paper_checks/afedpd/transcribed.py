@@ -178,13 +178,13 @@ TIES = (
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, last line of the first display",
-        stability.step_apart,
+        local_steps.step_apart,
         {"rhoL": "rho - L"},
         {**_STEP, **_ALONE},
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, line before",
-        stability.common_step,
+        local_steps.common_step,
         {"dthk": "Vk"},
         {"V": "X", "M": "dlam"},
     ),
@@ -205,10 +205,10 @@ TIES = (
     ),
     Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", local_steps.allowed_apart, {"s": "S"}, _APART),
     Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", local_steps.allowed_apart, where=_APART),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", stability.exchanged_step, where=_STEP),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", stability.mixed_step, {"rhoL": "rho - L"}, _STEP),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", local_steps.exchanged_step, where=_STEP),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", local_steps.mixed_step, {"rhoL": "rho - L"}, _STEP),
     Printed(
-        "AFEDPD-L6, recursion, Lemma 6, proof, combined", stability.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
+        "AFEDPD-L6, recursion, Lemma 6, proof, combined", local_steps.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
     ),
     *(Printed(f"{_LINE_4} {k + 1}", stability.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
     Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", local_steps.allowed_apart, {"S": "samples"}, _PI),
