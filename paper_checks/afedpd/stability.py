@@ -1,4 +1,4 @@
-"""A-FedPD's stability over one round (Eq. 10, Lemmas 5 and 6) and the recursion over rounds (Table 8).
+"""A-FedPD's stability over one round (Eq. 10, Lemmas 5 and 6); `recursion` has that over rounds.
 
 A hat marks a run on data of which one sample was exchanged, with the same draws; V, W and M are the norms of (theta_{i,k}^t - theta^t) -
 (its hat), of theta^t - its hat, and of lambda_i^t - its hat.
@@ -6,7 +6,6 @@ A hat marks a run on data of which one sample was exchanged, with the same draws
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -24,22 +23,19 @@ from fedtheory.claims import (
     Finding,
     Lemma,
     Picture,
-    Reading,
     Replay,
     Theorem,
     assume,
     decided,
-    disproved,
     draw_bound,
     norm2,
-    proved,
     refute,
     state,
 )
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import local_steps
 from paper_checks.afedpd.local_steps import allowed_apart, geometric, step_of_lengths
 from paper_checks.afedpd.theory import PAPER
@@ -186,113 +182,6 @@ def check_apart(ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any]) -
     )
 
 
-# ---- the recursion --------------------------------------------------------------------------------------------------
-
-
-def lines_of_recursion(
-    D: Any, s: Any, d1: Any, s1: Any, p1: Any, rho: Any, c1: Any, c2: Any, c3: Any
-) -> tuple[Any, Any, Any, Any]:
-    """The four right sides: of Delta^{t+1}, sigma^{t+1}, delta^{t+1} and pi^{t+1}."""
-    return d1 + s1 / rho, s + rho * p1, p1 + D, c1 * D + c2 * s + c3
-
-
-def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
-    """Right side of the lines times 1, alpha, beta and gamma."""
-    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
-
-
-def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
-    """What is left of their left sides."""
-    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
-
-
-def condition_on_x(x: Any, L: Any, rho: Any, k: Any) -> Any:
-    """The quadratic in x = alpha rho that is to be >= 0, with k = eta K."""
-    return L * x**2 - rho * x - (L + rho + 1 / k)
-
-
-def larger_root(L: Any, rho: Any, q: Any) -> Any:
-    """x+, of a discriminant q^2."""
-    return (rho + q) / (2 * L)
-
-
-def discriminant(L: Any, rho: Any, s: Any) -> Any:
-    """q^2, with s^2 = L/(eta K)."""
-    return (rho + 2 * L) ** 2 + 4 * s**2
-
-
-def root_limit(L: Any, rho: Any, s: Any) -> Any:
-    """What x+ is said to be at most."""
-    return 1 + rho / L + 2 * s
-
-
-ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
-
-
-def replay_root(instance: Mapping[str, Any]) -> Replay:
-    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
-    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
-    near = float(L), float(rho)
-    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
-    met = (
-        assume("rho above L", "0 < L < r", L=L, r=rho),
-        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
-        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
-    )
-    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
-
-
-def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, root: int = 2) -> Iterator[Finding]:
-    """Four lines, their combination, the quadratic condition, the bound of its root, and the printed convention for absent clients."""
-    L, rho, k, P, others, d = symbols("L rho k P others d", positive=True)  # k = eta K
-    C = P + others
-    dual_moves = (rho * d + others * rho * d / P) / C  # d: sum over the active clients of how far their moves are apart
-    yield disproved(
-        "pi^{t+1} of the active clients alone",
-        is_zero(dual_moves - rho * d / P) and is_positive(rho * d / P - rho * d / C),
-        "the appendix sets the models of absent clients to theta^t, so that pi^{t+1} = d/C. The round in which the exchanged sample is "
-        "drawn first, by one of P active clients, parts its own dual by rho d and those of the absent ones by rho d/P: sigma^{t+1} = rho "
-        "d/P > rho pi^{t+1} for P < C",
-    )
-    yield proved(
-        "four lines",
-        is_zero(dual_moves - rho * (d / P)) and is_zero(dual_moves - C / P * rho * (d / C)),
-        "triangle inequalities, and Lemmas 5 and 6 averaged; absent duals move apart by rho times the mean of the active models' gaps, "
-        "which is d/P where pi^{t+1} counts what absent clients would return, as Appendix B.2 does, and (C/P) of d/C where it does not",
-        role="repaired",
-    )
-    D0, D1, s0, s1, d1, p1, c1, c2, c3, x = symbols("D0 D1 s0 s1 d1 p1 c1 c2 c3 x", positive=True)
-    alpha, g = x / rho, gamma + x
-    lines = lines_of_recursion(D0, s0, d1, s1, p1, rho, c1, c2, c3)
-    pairs = zip((1, alpha, 1, g), lines, (D1, s1, d1, p1), strict=True)
-    added, square = sum(weight * (right - left) for weight, right, left in pairs), condition_on_x(x, L, rho, k)
-    yield proved(
-        "combination and its condition",
-        is_zero(
-            added
-            - combined_lines(D0, s0, alpha, g, c1, c2, c3)
-            + left_of_combination(D1, s1, d1, p1, alpha, 1 + x, rho)
-        )
-        and is_zero((1 + g * k * L) * (alpha - 1 / rho) - (alpha + g * k) - k / rho * square)
-        and is_zero(square.subs(x, 1 + rho / L) + 1 / k),
-        "the lines times 1, alpha, 1, gamma = 1 + alpha rho; alpha - 1/rho is at least the coefficient of sigma^t where the quadratic in alpha "
-        "rho is >= 0; at 1 + rho/L it is -1/(eta K), so that alpha - 1/rho > 1/L",
-    )
-    yield refute("x+ as printed", replay_root, dict(of), text="L < 1/2.")
-    r = symbols("r", positive=True)  # sqrt(L/(eta K)) = L/sqrt(L eta K)
-    yield proved(
-        "x+ corrected",
-        is_zero((rho + 2 * L + root * r) ** 2 - discriminant(L, rho, r) - 4 * r * (rho + 2 * L))
-        and is_zero(larger_root(L, rho, rho + 2 * L + 2 * r) - (1 + rho / L + r / L)),
-        "the square root is at most rho + 2 L + 2 sqrt(L/(eta K))",
-        role="repaired",
-    )
-    yield Reading(
-        "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
-        "sums have both."
-    )
-
-
 BELOW_L = "rho > L and eta rho <= 1, which the statement does not say"
 
 
@@ -396,20 +285,5 @@ CLAIMS: list[Claim] = [
             SIGN_OF_RHO_L,
         ],
         replay=replay_local,
-    ),
-    stated(
-        "AFEDPD-G-REC",
-        "Appendix B.3.2, Table 8 and what follows",
-        "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
-        "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "
-        "the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
-        check_rec,
-        Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
-        Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
-        Fault("one square root", "x+ corrected", {"root": 1}),
-        assumptions=(BELOW_L,),
-        repaired="pi^{t+1} counts what absent clients would return, or sigma^{t+1} <= sigma^t + (C/P) rho pi^{t+1}; "
-        "x+ <= 1 + rho/L + 1/sqrt(L eta K).",
-        replay=replay_root,
     ),
 ]
