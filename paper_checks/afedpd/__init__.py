@@ -3,7 +3,7 @@
 `runs` has the three sizes and what was chosen where the paper leaves it open, `published` the numbers that the paper prints; the other
 modules follow its figures and tables; `theory` has statements of Appendix B.2 as lemmas (`lemmas`), `theorem_one` Theorem 1, `remarks` what is
 said of them, `moments` has exact moments of the methods on quadratics, from which `drift` and `partial_rounds` follow, `stability`,
-`generalisation` and `theorem_two` have Appendix B.3 and Theorem 2.
+`recursion`, `generalisation` and `theorem_two` have Appendix B.3 and Theorem 2.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from paper_checks.afedpd import (
     partial_rounds,
     participation,
     printed_methods,
+    recursion,
     remarks,
     residuals,
     speed,
@@ -60,6 +61,7 @@ CLAIMS: list[Claim] = [
     *drift.CLAIMS,
     *partial_rounds.CLAIMS,
     *stability.CLAIMS,
+    *recursion.CLAIMS,
     *generalisation.CLAIMS,
     *theorem_two.CLAIMS,
     *remarks.CLAIMS,

@@ -33,10 +33,10 @@ from paper_checks.afedpd.generalisation_pictures import (
     draw_coins,
     draw_lemma_4,
 )
+from paper_checks.afedpd.recursion import condition_on_x
 from paper_checks.afedpd.stability import (
     Number,
     Slope,
-    condition_on_x,
     local_model,
     replay_twice,
     stated,

@@ -1,4 +1,4 @@
-"""How far local steps lead (text under Eq. (10)) and part two runs (Lemma 5), as theorems for every K: lengths, for every draw of samples."""
+"""How far local steps lead (text under Eq. (10)) and part two runs (Lemmas 5 and 6), as theorems for every K: lengths, for every draw of samples."""
 
 from __future__ import annotations
 
@@ -31,6 +31,26 @@ def geometric(r: Any, eta: Any, k: Any) -> Any:
 def apart_after(K: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
     """Lemmas 5 (S = 0) and 6 before their last inequality: `step_apart`, K times from 0."""
     return geometric(rho - L, eta, K) * allowed_apart(1, 1, L, W, M, G, S)
+
+
+def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
+    return (1 - eta * rho) * V + eta * L * Vk + eta * M
+
+
+def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on the exchanged sample."""
+    return (1 - eta * rho) * V + 2 * eta * G + eta * M
+
+
+def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """V after a step on one of S samples, of which one was exchanged."""
+    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
+
+
+def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
+    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
 
 
 def play_displacement(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
@@ -79,8 +99,11 @@ DRIFT = Theorem(
 )
 
 
-def play_two_runs(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """v = (theta_{i,k} - theta^t) - its hat under (13), with one sample a step in both runs, which was not exchanged; g is the slopes' difference."""
+def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, exchanged: bool = False) -> list[Any]:
+    """v = (theta_{i,k} - theta^t) - its hat under (13), with one draw a step in both runs; g is the difference of the slopes on a common sample.
+
+    ``exchanged``: step k draws the exchanged sample where d_k = 1, of which one and one - (g + more) are the slopes, and another where d_k = 0.
+    """
     v = w.vector("v") * (0 if start else 1)
     server, dual = w.vector("theta - hat theta"), w.vector("lambda_i - hat lambda_i")
     w.assume("server", norm2(server) - p.V**2)
@@ -89,8 +112,14 @@ def play_two_runs(w: World, p: Parameters, last: int, start: bool = False) -> li
     for k in range(last + 1):
         g = w.vector(f"g {k}")
         w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
-        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
-        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
+        slopes = g
+        if exchanged:
+            one, more = w.vector(f"one {k}"), w.vector(f"more {k}")
+            w.assume(f"Lipschitz {k}", norm2(one) - p.G**2)
+            w.assume(f"other Lipschitz {k}", norm2(one - g - more) - p.G**2)
+            slopes = g + more * getattr(p, f"d_{k}")
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=slopes))
+        v = v * (1 - p.eta * p.rho) - (slopes + dual) * p.eta
     return states
 
 
@@ -105,13 +134,8 @@ def apart_after_common(eta: Any, K: Any, L: Any, V: Any, M: Any, rho: Any) -> An
 
 
 _OF = {name: name for name in ("eta", "L", "V", "M", "rho")}
-COMMON_SAMPLES = Theorem(
-    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M",
-    (
-        f"sqrt(D[k]) <= {formula(apart_after_common, K='k', **_OF)}",
-        f"sqrt(D[k]) <= {formula(allowed_common, K='k', **_OF)}",
-    ),
-    """
+#: one step from any v, by lengths: sqrt(D[k+1]) and sqrt(F[k])
+LENGTHS = """
       d_pos:  0 <= D[k]                                by derivation
       w_pos:  0 <= W[k]                                by derivation
       m_pos:  0 <= N[k]                                by derivation
@@ -134,13 +158,33 @@ COMMON_SAMPLES = Theorem(
       f_is:   F[k] == D[k] + DW[k] + W[k]              by identity
       f_sq:   sqrt(F[k])**2 <= (sqrt(D[k]) + sqrt(W[k]))**2   by combine f_is, 1*c_dw
       f_len:  sqrt(F[k]) <= sqrt(D[k]) + sqrt(W[k])    by root f_sq
-      e_le:   E[k] <= L**2*F[k]                        by derivation
-      e_sq:   sqrt(E[k])**2 <= (L*sqrt(F[k]))**2       by combine e_le
-      e_len:  sqrt(E[k]) <= L*sqrt(F[k])               by root e_sq
       next:   D[k+1] == (1 - eta*rho)**2*D[k] + eta**2*(E[k] + N[k] + EM[k]) + (1 - eta*rho)*eta*(DE[k] + DM[k])   by identity
       n_sq:   sqrt(D[k+1])**2 <= ((1 - eta*rho)*sqrt(D[k]) + eta*sqrt(E[k]) + eta*sqrt(N[k]))**2
                 by combine next, eta**2*c_em, ((1 - eta*rho)*eta)*c_de, ((1 - eta*rho)*eta)*c_dm
       n_len:  sqrt(D[k+1]) <= (1 - eta*rho)*sqrt(D[k]) + eta*sqrt(E[k]) + eta*sqrt(N[k])   by root n_sq
+"""
+_QUANTITIES = {
+    "D": "norm2(v)",
+    "W": "norm2(server)",
+    "N": "norm2(dual)",
+    "E": "norm2(g)",
+    "F": "norm2(v + server)",
+    "DW": "2*dot(v, server)",
+    "DE": "-2*dot(v, g)",
+    "DM": "-2*dot(v, dual)",
+    "EM": "2*dot(g, dual)",
+}
+COMMON_SAMPLES = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M",
+    (
+        f"sqrt(D[k]) <= {formula(apart_after_common, K='k', **_OF)}",
+        f"sqrt(D[k]) <= {formula(allowed_common, K='k', **_OF)}",
+    ),
+    LENGTHS
+    + """
+      e_le:   E[k] <= L**2*F[k]                        by derivation
+      e_sq:   sqrt(E[k])**2 <= (L*sqrt(F[k]))**2       by combine e_le
+      e_len:  sqrt(E[k]) <= L*sqrt(F[k])               by root e_sq
       step:   sqrt(D[k+1]) <= (1 - eta*(rho - L))*sqrt(D[k]) + eta*(L*V + M)
                 by combine 1*n_len, eta*e_len, (eta*L)*f_len, (eta*L)*w_len, eta*m_len
       zero:   D[0] == 0                                by identity
@@ -152,21 +196,88 @@ COMMON_SAMPLES = Theorem(
     states=PlayedStates(play_two_runs, start=partial(play_two_runs, start=True)),
     rounds={"k": 0},
     auxiliary="0 < s",
-    quantities={
-        "D": "norm2(v)",
-        "W": "norm2(server)",
-        "N": "norm2(dual)",
-        "E": "norm2(g)",
-        "F": "norm2(v + server)",
-        "DW": "2*dot(v, server)",
-        "DE": "-2*dot(v, g)",
-        "DM": "-2*dot(v, dual)",
-        "EM": "2*dot(g, dual)",
-    },
+    quantities=_QUANTITIES,
     assumed={
         "server": "V is at least ||theta^t - hat theta^t||",
         "duals": "M is at least ||lambda_i^t - hat lambda_i^t||",
         "smooth": "every sample's loss is L-smooth, which Assumption 1 says of f_i",
     },
+    added=("L < rho", "eta <= 1/rho"),
+)
+
+
+EXCHANGED_SAMPLE = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G",
+    (
+        "sqrt(D[k+1]) <= (1 - eta*(rho - L))*sqrt(D[k]) + eta*(L*V + M) + 2*eta*G*d[k]",
+        f"sqrt(D[K]) <= {formula(allowed_common, K='K', **_OF)} + 2*eta*G*(sum(d[k], k, 0, K) - d[K])",
+    ),
+    LENGTHS
+    + """
+      drawn:  0 <= d[k]                                by combine
+      e_le:   E[k] <= (1 - d[k])*L**2*F[k] + 4*d[k]*G**2          by derivation
+      e_sq:   sqrt(E[k])**2 <= ((1 - d[k])*L*sqrt(F[k]) + 2*d[k]*G)**2
+                by combine 1*e_le, (-L**2*F[k] - 4*G**2 + 4*L*G*sqrt(F[k]))*flag
+      e_len:  sqrt(E[k]) <= (1 - d[k])*L*sqrt(F[k]) + 2*d[k]*G    by root e_sq
+      step:   claim 1
+                by combine 1*n_len, eta*e_len, (eta*L)*f_len, (eta*L)*w_len, eta*m_len, (eta*L*sqrt(F[k]))*drawn
+      less:   sqrt(D[k+1]) <= sqrt(D[k]) + eta*(L*V + M) + 2*eta*G*d[k]     by combine 1*step
+      zero:   D[0] == 0                                by identity
+      begin:  sqrt(D[0])**2 <= 0                       by combine zero
+      none:   sqrt(D[0]) <= 0                          by root begin
+      done:   claim 2   by induction K: base combine 1*none; step combine 1*less(k=K), 1*ih
+    """,
+    states=PlayedStates(
+        partial(play_two_runs, exchanged=True), start=partial(play_two_runs, start=True, exchanged=True)
+    ),
+    rounds={"k": 0, "K": 0},
+    auxiliary="0 < s",
+    sequences={"d": "0..1"},
+    given={"flag": "d[k]**2 == d[k]"},
+    quantities=_QUANTITIES,
+    assumed={
+        "server": "V is at least ||theta^t - hat theta^t||",
+        "duals": "M is at least ||lambda_i^t - hat lambda_i^t||",
+        "smooth": "every sample's loss is L-smooth, which Assumption 1 says of f_i",
+        "Lipschitz": "stochastic gradients are at most G long (Assumption 2, of every sample)",
+        "other Lipschitz": "the same on the other data",
+    },
+    added=("L < rho", "eta <= 1/rho"),
+)
+
+
+def play_counts(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """How often draws with replacement from S samples find the exchanged one, as multiples of a vector e."""
+    e = w.vector("e")
+    states: list[list[tuple[Any, Any]]] = [[(1, SimpleNamespace(e=e, found=e * 0 if start else w.vector("found")))]]
+    for _ in range(last):
+        more = ((1 - 1 / p.S, 0), (1 / p.S, 1))
+        states.append(
+            [(a * b, SimpleNamespace(e=e, found=s.found + e * count)) for a, s in states[-1] for b, count in more]
+        )
+    return states
+
+
+_IN_A_STEP = {**_OF, "V": "X[k]", "W": "V", "G": "G", "S": "S"}
+#: n[K] is how often K draws find the exchanged sample on average: EXCHANGED_SAMPLE's right side is that of Lemma 6 then, and its step the proof's
+EXPECTED = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G, 1 <= S",
+    (
+        "n[K] == K/S",
+        f"{formula(allowed_common, K='K', **_OF)} + 2*eta*G*n[K] == {formula(allowed_apart, K='K', S='S', G='G', eta='eta', L='L', V='V', M='M')}",
+        f"{formula(mixed_step, **_IN_A_STEP)} <= {formula(step_apart, **_IN_A_STEP)}",
+    ),
+    """
+      begin: n[0] == 0       by identity
+      draw:  n[k+1] == n[k] + 1/S*E[k]     by identity
+      draws: claim 1         by induction K: base combine begin; step combine 1*ih, 1*draw(k=K), (1/S)*unit(k=K)
+      right: claim 2         by combine (2*eta*G)*draws
+      mixed: claim 3         by combine
+    """,
+    states=PlayedStates(play_counts, start=partial(play_counts, start=True)),
+    rounds={"k": 0, "K": 0},
+    quantities={"n": "dot(found, e)", "E": "norm2(e)"},
+    sequences={"X": "0"},
+    given={"unit": "E[k] == 1"},
     added=("L < rho", "eta <= 1/rho"),
 )

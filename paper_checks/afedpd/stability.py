@@ -1,4 +1,4 @@
-"""A-FedPD's stability over one round (Eq. 10, Lemmas 5 and 6) and the recursion over rounds (Table 8).
+"""A-FedPD's stability over one round (Eq. 10, Lemmas 5 and 6); `recursion` has that over rounds.
 
 A hat marks a run on data of which one sample was exchanged, with the same draws; V, W and M are the norms of (theta_{i,k}^t - theta^t) -
 (its hat), of theta^t - its hat, and of lambda_i^t - its hat.
@@ -6,7 +6,6 @@ A hat marks a run on data of which one sample was exchanged, with the same draws
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -23,27 +22,22 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Lemma,
-    Part,
     Picture,
-    Reading,
     Replay,
     Theorem,
     assume,
     decided,
-    disproved,
     draw_bound,
     norm2,
-    proved,
     refute,
     state,
 )
-from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import local_steps
-from paper_checks.afedpd.local_steps import allowed_apart, apart_after, geometric, step_of_lengths
+from paper_checks.afedpd.local_steps import allowed_apart, geometric, step_of_lengths
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.formulas import formula
 from paper_checks.steps import Step, claim_steps
@@ -89,24 +83,7 @@ def displacement_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - step_of_lengths(p.U, p.B, p.rho, p.eta, c.c) ** 2
 
 
-def triangle_of_two(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||a + b|| <= A + c B where ||a|| <= A, ||b|| <= B."""
-    a, b = w.vector("a"), w.vector("b")
-    w.assume("first", norm2(a) - p.A**2)
-    w.assume("second", norm2(b) - p.B**2)
-    return norm2(a + b) - (p.A + c.c * p.B) ** 2
-
-
-def smooth_slopes(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||grad f(x + v) - grad f(x)||^2 <= c L^2 ||v||^2."""
-    f, v = w.function(p.L, -p.L), w.vector("v")
-    (near, _), (far, _) = w.at(f, v * 0, "near"), w.at(f, v, "far")
-    return norm2(far - near) - norm2(v) * (c.c * p.L**2)
-
-
 DISPLACEMENT = Lemma("displacement", "(10)", "0<rho, 0<eta<=1/rho, 0<U, 0<B", displacement_step, {"c": 1})
-TRIANGLE = Lemma("triangle inequality", "Lemma 5", "0<A, 0<B", triangle_of_two, {"c": 1})
-SMOOTH = Lemma("smoothness", "Assumption 1", "0<L", smooth_slopes, {"c": 1})
 
 
 def steps_add_up(steps: int = 1) -> bool:
@@ -168,26 +145,6 @@ REACHED = APART | {"K": 1}
 REACHED_SAMPLE = APART_SAMPLE | {"K": 1, "theta": "1", "hat": "1"}
 
 
-def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
-    return (1 - eta * rho) * V + eta * L * Vk + eta * M
-
-
-def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on the exchanged sample."""
-    return (1 - eta * rho) * V + 2 * eta * G + eta * M
-
-
-def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """V after a step on one of S samples, of which one was exchanged."""
-    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
-
-
-def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
-    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
-
-
 def replay_local(instance: Mapping[str, Any]) -> Replay:
     """Local training from two models, f(x) = -(L/2) x^2 up to |x| = R and straight beyond; S > 0: one of S samples has -f in the mirror."""
     L, R, rho, eta, theta, hat = (Fraction(instance[name]) for name in ("L", "R", "rho", "eta", "theta", "hat"))
@@ -213,42 +170,8 @@ def replay_local(instance: Mapping[str, Any]) -> Replay:
     return replay_twice(what, play, met)
 
 
-def check_local(
-    ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any], triangle: Lemma = TRIANGLE, steps: int = 1
-) -> Iterator[Finding]:
-    """Lemma 6: refuted below L; above it one step by the triangle inequality, K of them by a geometric sum and Bernoulli's inequality."""
-    yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
-    named = ("smoothness", SMOOTH), ("triangle inequality", triangle)
-    found = [part for name, lemma in named for part in find_of_lemma(lemma, name=name, role="repaired")]
-    parts = [part for part in found if isinstance(part, Part)]
-    yield from parts
-    V, W, M, L, rho, eta, S, G = symbols("V W M L rho eta S G", positive=True)
-    given = (M, L, rho, eta, G, S)
-    spare = step_apart(V, W, *given) - mixed_step(V, W, *given)
-    one = is_zero(spare - eta * L * (V + W) / S) and is_positive(eta * L * (V + W) / S)
-    one = one and all(
-        is_zero(step_apart(apart_after(k, W, *given), W, *given) - apart_after(k + 1, W, *given)) for k in (0, 1, 2)
-    )
-    yield proved(
-        "K steps, rho > L",
-        one and steps_add_up(steps) and bernoulli_step(),
-        "a step on a common sample multiplies V by 1 - eta (rho - L) and adds eta (L W + M), one on the exchanged sample adds eta (2 G + M) with "
-        "probability 1/S; K steps from 0 give (1 - (1 - eta (rho - L))^K)/(rho - L) times what a step adds per eta, at most eta K times it",
-        role="repaired",
-        resting_on=parts,
-    )
-    seen = replay_local(at)
-    yield decided(
-        "reached by one step",
-        seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
-        f"{seen.what}: {seen.exact_measured}, which is the bound",
-        role="repaired",
-    )
-    yield Reading(SIGN_OF_RHO_L)
-
-
-def check_common(ctx: Context, *, of: Mapping[str, Any] = APART, at: Mapping[str, Any] = REACHED) -> Iterator[Finding]:
-    """Lemma 5 below L, and where one step reaches it."""
+def check_apart(ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any]) -> Iterator[Finding]:
+    """Lemmas 5 and 6 below L, and where one step reaches them."""
     yield refute("every rho > 0", replay_local, dict(of), text=BELOW)
     seen = replay_local(at)
     yield decided(
@@ -256,113 +179,6 @@ def check_common(ctx: Context, *, of: Mapping[str, Any] = APART, at: Mapping[str
         seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
         f"{seen.what}: {seen.exact_measured}, which is the bound",
         role="reading",
-    )
-
-
-# ---- the recursion --------------------------------------------------------------------------------------------------
-
-
-def lines_of_recursion(
-    D: Any, s: Any, d1: Any, s1: Any, p1: Any, rho: Any, c1: Any, c2: Any, c3: Any
-) -> tuple[Any, Any, Any, Any]:
-    """The four right sides: of Delta^{t+1}, sigma^{t+1}, delta^{t+1} and pi^{t+1}."""
-    return d1 + s1 / rho, s + rho * p1, p1 + D, c1 * D + c2 * s + c3
-
-
-def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
-    """Right side of the lines times 1, alpha, beta and gamma."""
-    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
-
-
-def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
-    """What is left of their left sides."""
-    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
-
-
-def condition_on_x(x: Any, L: Any, rho: Any, k: Any) -> Any:
-    """The quadratic in x = alpha rho that is to be >= 0, with k = eta K."""
-    return L * x**2 - rho * x - (L + rho + 1 / k)
-
-
-def larger_root(L: Any, rho: Any, q: Any) -> Any:
-    """x+, of a discriminant q^2."""
-    return (rho + q) / (2 * L)
-
-
-def discriminant(L: Any, rho: Any, s: Any) -> Any:
-    """q^2, with s^2 = L/(eta K)."""
-    return (rho + 2 * L) ** 2 + 4 * s**2
-
-
-def root_limit(L: Any, rho: Any, s: Any) -> Any:
-    """What x+ is said to be at most."""
-    return 1 + rho / L + 2 * s
-
-
-ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
-
-
-def replay_root(instance: Mapping[str, Any]) -> Replay:
-    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
-    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
-    near = float(L), float(rho)
-    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
-    met = (
-        assume("rho above L", "0 < L < r", L=L, r=rho),
-        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
-        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
-    )
-    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
-
-
-def check_rec(ctx: Context, *, of: Mapping[str, Any] = ROOT, gamma: int = 1, root: int = 2) -> Iterator[Finding]:
-    """Four lines, their combination, the quadratic condition, the bound of its root, and the printed convention for absent clients."""
-    L, rho, k, P, others, d = symbols("L rho k P others d", positive=True)  # k = eta K
-    C = P + others
-    dual_moves = (rho * d + others * rho * d / P) / C  # d: sum over the active clients of how far their moves are apart
-    yield disproved(
-        "pi^{t+1} of the active clients alone",
-        is_zero(dual_moves - rho * d / P) and is_positive(rho * d / P - rho * d / C),
-        "the appendix sets the models of absent clients to theta^t, so that pi^{t+1} = d/C. The round in which the exchanged sample is "
-        "drawn first, by one of P active clients, parts its own dual by rho d and those of the absent ones by rho d/P: sigma^{t+1} = rho "
-        "d/P > rho pi^{t+1} for P < C",
-    )
-    yield proved(
-        "four lines",
-        is_zero(dual_moves - rho * (d / P)) and is_zero(dual_moves - C / P * rho * (d / C)),
-        "triangle inequalities, and Lemmas 5 and 6 averaged; absent duals move apart by rho times the mean of the active models' gaps, "
-        "which is d/P where pi^{t+1} counts what absent clients would return, as Appendix B.2 does, and (C/P) of d/C where it does not",
-        role="repaired",
-    )
-    D0, D1, s0, s1, d1, p1, c1, c2, c3, x = symbols("D0 D1 s0 s1 d1 p1 c1 c2 c3 x", positive=True)
-    alpha, g = x / rho, gamma + x
-    lines = lines_of_recursion(D0, s0, d1, s1, p1, rho, c1, c2, c3)
-    pairs = zip((1, alpha, 1, g), lines, (D1, s1, d1, p1), strict=True)
-    added, square = sum(weight * (right - left) for weight, right, left in pairs), condition_on_x(x, L, rho, k)
-    yield proved(
-        "combination and its condition",
-        is_zero(
-            added
-            - combined_lines(D0, s0, alpha, g, c1, c2, c3)
-            + left_of_combination(D1, s1, d1, p1, alpha, 1 + x, rho)
-        )
-        and is_zero((1 + g * k * L) * (alpha - 1 / rho) - (alpha + g * k) - k / rho * square)
-        and is_zero(square.subs(x, 1 + rho / L) + 1 / k),
-        "the lines times 1, alpha, 1, gamma = 1 + alpha rho; alpha - 1/rho is at least the coefficient of sigma^t where the quadratic in alpha "
-        "rho is >= 0; at 1 + rho/L it is -1/(eta K), so that alpha - 1/rho > 1/L",
-    )
-    yield refute("x+ as printed", replay_root, dict(of), text="L < 1/2.")
-    r = symbols("r", positive=True)  # sqrt(L/(eta K)) = L/sqrt(L eta K)
-    yield proved(
-        "x+ corrected",
-        is_zero((rho + 2 * L + root * r) ** 2 - discriminant(L, rho, r) - 4 * r * (rho + 2 * L))
-        and is_zero(larger_root(L, rho, rho + 2 * L + 2 * r) - (1 + rho / L + r / L)),
-        "the square root is at most rho + 2 L + 2 sqrt(L/(eta K))",
-        role="repaired",
-    )
-    yield Reading(
-        "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
-        "sums have both."
     )
 
 
@@ -434,7 +250,7 @@ CLAIMS: list[Claim] = [
         "Lemma 5, (17)",
         APART_TEXT(""),
         [Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired")],
-        besides=check_common,
+        besides=partial(check_apart, of=APART, at=REACHED),
         faults=[
             Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
             Fault("two steps", "reached by one step", {"at": REACHED | {"K": 2}}, sharpness=True),  # type: ignore[operator]
@@ -444,32 +260,30 @@ CLAIMS: list[Claim] = [
         readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
-    stated(
+    claim_steps(
         "AFEDPD-L6",
+        PAPER,
         "Lemma 6, (18)",
         APART_TEXT(" + 2 eta K G/S"),
-        partial(check_local, of=APART_SAMPLE, at=REACHED_SAMPLE),
-        Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
-        Fault("99/100 of a summand", "triangle inequality", {"triangle": TRIANGLE.with_constants(c="99/100")}),
-        Fault("two increments a step", "K steps, rho > L", {"steps": 2}),
-        Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}),  # type: ignore[operator]
-        assumptions=("one of S samples, all as A1 and A2 say",),
+        [
+            Step("K steps, rho > L", local_steps.EXCHANGED_SAMPLE, "repaired"),
+            Step("in expectation", local_steps.EXPECTED, "repaired"),
+        ],
+        besides=partial(check_apart, of=APART_SAMPLE, at=REACHED_SAMPLE),
+        faults=[
+            Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+            Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}, sharpness=True),  # type: ignore[operator]
+        ],
+        assumptions=[
+            "one of S samples was exchanged, all as A1 and A2 say; for every draw of samples, d[k] is 1 where step k draws it, and 0 elsewhere",
+            "how often the exchanged sample is found is counted in multiples of a vector e, n[K] is its expectation, and X[k] any length",
+        ],
         repaired=f"The same with {BELOW_L}.",
+        readings=[
+            "For every draw of samples the lengths are at most eta K (L V + M) + 2 eta G times how often the exchanged sample is drawn, of which the "
+            "lemma's right side is the expectation.",
+            SIGN_OF_RHO_L,
+        ],
         replay=replay_local,
-    ),
-    stated(
-        "AFEDPD-G-REC",
-        "Appendix B.3.2, Table 8 and what follows",
-        "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
-        "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "
-        "the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
-        check_rec,
-        Fault("gamma = 2 + alpha rho", "combination and its condition", {"gamma": 2}),
-        Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
-        Fault("one square root", "x+ corrected", {"root": 1}),
-        assumptions=(BELOW_L,),
-        repaired="pi^{t+1} counts what absent clients would return, or sigma^{t+1} <= sigma^t + (C/P) rho pi^{t+1}; "
-        "x+ <= 1 + rho/L + 1/sqrt(L eta K).",
-        replay=replay_root,
     ),
 ]

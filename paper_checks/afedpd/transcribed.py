@@ -12,6 +12,7 @@ from paper_checks.afedpd import (
     generalisation,
     lemmas,
     local_steps,
+    recursion,
     remarks,
     stability,
     sums,
@@ -178,13 +179,13 @@ TIES = (
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, last line of the first display",
-        stability.step_apart,
+        local_steps.step_apart,
         {"rhoL": "rho - L"},
         {**_STEP, **_ALONE},
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, line before",
-        stability.common_step,
+        local_steps.common_step,
         {"dthk": "Vk"},
         {"V": "X", "M": "dlam"},
     ),
@@ -205,12 +206,12 @@ TIES = (
     ),
     Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", local_steps.allowed_apart, {"s": "S"}, _APART),
     Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", local_steps.allowed_apart, where=_APART),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", stability.exchanged_step, where=_STEP),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", stability.mixed_step, {"rhoL": "rho - L"}, _STEP),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", local_steps.exchanged_step, where=_STEP),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", local_steps.mixed_step, {"rhoL": "rho - L"}, _STEP),
     Printed(
-        "AFEDPD-L6, recursion, Lemma 6, proof, combined", stability.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
+        "AFEDPD-L6, recursion, Lemma 6, proof, combined", local_steps.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
     ),
-    *(Printed(f"{_LINE_4} {k + 1}", stability.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
+    *(Printed(f"{_LINE_4} {k + 1}", recursion.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
     Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", local_steps.allowed_apart, {"S": "samples"}, _PI),
     *(
         Printed(
@@ -222,11 +223,11 @@ TIES = (
         for k, at in enumerate(({"V": "1", "M": "0", "G": "0"}, {"V": "0", "M": "1", "G": "0"}, {"V": "0", "M": "0"}))
     ),
     Printed(
-        "AFEDPD-G-REC, rhs, App. B.3.2, linear combination", stability.combined_lines, where={"D": "Dl", "s": "sg"}
+        "AFEDPD-G-REC, rhs, App. B.3.2, linear combination", recursion.combined_lines, where={"D": "Dl", "s": "sg"}
     ),
     Printed(
         "AFEDPD-G-REC, rhs (other reading), App. B.3.2, display after beta, gamma",
-        stability.combined_lines,
+        recursion.combined_lines,
         {"gamma": "1 + alpha*rho", "S": "samples"},
         {
             "D": "Dl",
@@ -239,19 +240,19 @@ TIES = (
     ),
     Printed(
         "AFEDPD-G-REC, condition, App. B.3.2, quadratic in alpha*rho",
-        stability.condition_on_x,
+        recursion.condition_on_x,
         where={"x": "alpha*rho", **_ROOTS},
     ),
-    Printed(f"AFEDPD-G-REC, condition, {_LARGER}", stability.condition_on_x, {"u": "x"}, _ROOTS),
+    Printed(f"AFEDPD-G-REC, condition, {_LARGER}", recursion.condition_on_x, {"u": "x"}, _ROOTS),
     *(
         Printed(
             f"AFEDPD-G-REC, {part}, {_LARGER}",
-            stability.larger_root,
-            where={**_ROOTS, "q2": stability.discriminant, "q": "sqrt(q2)"},
+            recursion.larger_root,
+            where={**_ROOTS, "q2": recursion.discriminant, "q": "sqrt(q2)"},
         )
         for part in ("constant x^+", "constant x^+ (also)", "condition (also)")
     ),
-    Printed(f"AFEDPD-G-REC, rhs, {_LARGER}", stability.root_limit, where=_ROOTS),
+    Printed(f"AFEDPD-G-REC, rhs, {_LARGER}", recursion.root_limit, where=_ROOTS),
     Printed(
         "AFEDPD-G-FIX, rhs, App. B.3.2, case (1) constant step",
         sums.fixed_sum,
@@ -356,25 +357,25 @@ TIES += (
     ),
     Printed(
         f"AFEDPD-G-REC, lhs, {_COMBINATION}",
-        stability.left_of_combination,
+        recursion.left_of_combination,
         {"Dl1": "D1", "sg1": "s1", "dl1": "d1", "pi1": "p1", "beta": "beta"},
     ),
     Printed(
         f"AFEDPD-G-REC, condition, {_COMBINATION}",
-        stability.left_of_combination,
+        recursion.left_of_combination,
         {"beta": "beta"},
         {**_ZERO, "d1": "1"},
     ),
     Printed(
         f"AFEDPD-G-REC, condition (also), {_COMBINATION}",
-        stability.left_of_combination,
+        recursion.left_of_combination,
         {"beta": "beta"},
         {**_ZERO, "p1": "1"},
     ),
-    Printed(f"AFEDPD-G-REC, constant alpha_rho, {_LARGER}", stability.left_of_combination, where={**_ZERO, "s1": "1"}),
+    Printed(f"AFEDPD-G-REC, constant alpha_rho, {_LARGER}", recursion.left_of_combination, where={**_ZERO, "s1": "1"}),
     Printed(
         "AFEDPD-G-REC, recursion (other reading), App. B.3.2, final iteration relationship",
-        stability.combined_lines,
+        recursion.combined_lines,
         {"S": "samples"},
         {
             **_OF_PI,
@@ -387,13 +388,13 @@ TIES += (
     ),
     Printed(
         "AFEDPD-G-REC, rhs, App. B.3.2, first display (Delta)",
-        stability.lines_of_recursion,
+        recursion.lines_of_recursion,
         where={"d1": "sth/C", "s1": "sl/C"},
         item=0,
     ),
     Printed(
         "AFEDPD-G-REC, recursion, App. B.3.2, sentence before the definition of unparticipated clients",
-        stability.lines_of_recursion,
+        recursion.lines_of_recursion,
         {"sg": "s", "pit": "p1"},
         item=1,
     ),

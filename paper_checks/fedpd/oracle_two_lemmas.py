@@ -18,18 +18,17 @@ from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.claim import Fault, Finding
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, holds, proved
+from fedtheory.claims.parts import at_most, holds
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.arrays import inner, squared_norm
 from fedtheory.core.problem import constant
-from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd import statements
-from paper_checks.fedpd.common import A1, PAPER, claim, rational
+from paper_checks.fedpd import drawn_samples, statements
+from paper_checks.fedpd.common import A1, PAPER
+from paper_checks.fedpd.drawn_samples import error_allowed
 from paper_checks.fedpd.equivalences import inner_step
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
-from paper_checks.steps import Conclusion, Runs, Step, claim_steps
+from paper_checks.steps import Runs, Step, claim_steps
 from problems.finite_sum import SampledQuadratic, random_finite_sum
 
 # ---- Lemma 9 --------------------------------------------------------------------------------------------------------
@@ -189,6 +188,13 @@ def check_l9(ctx: Context, *, sign: int = -1) -> Iterator[Finding]:
 # ---- Lemmas 10 and 11 -----------------------------------------------------------------------------------------------
 
 
+SMOOTH_SAMPLES = "every sample loss is L-smooth"
+ONE_CLIENT = (
+    "For each client: it has m samples, and one counts as two that are equal. T counts draws since the last full gradient, B of them an inner step "
+    "from x to y, so that sum moved/B is that of the squared steps."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class _AllSequences:
     """A key that plays every sequence of sample draws at once, one a row of the batch (two samples a client)."""
@@ -204,11 +210,6 @@ class _AllSequences:
     def coin(self, purpose: str, probability: Any) -> bool:
         """Always communicate."""
         return True
-
-
-def error_allowed(L: Any, B: int, moved: Any) -> Any:
-    """Right side of Lemma 10, for the sum ``moved`` of the expected squared steps since the last full gradient."""
-    return L**2 / B * moved
 
 
 def _errors_and_moves(problem: Any, eta: float, x0: Any, rounds: int, B: int = 1) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -231,30 +232,8 @@ def _errors_and_moves(problem: Any, eta: float, x0: Any, rounds: int, B: int = 1
     return np.asarray(errors), np.cumsum(moves, axis=0)
 
 
-def variances_add(batch_share: Any = 1) -> bool:
-    """Check E ||e + (1/B) sum_b zeta_b||^2 <= ||e||^2 + (batch_share/B) mean ||zeta_k||^2, from 1 on, for B draws of m samples.
-
-    The zeta_k = d_k - mean d are the deviations of the sample differences d_k = h(x'; k) - h(x; k), so that mean ||zeta_k||^2 is
-    mean ||d_k||^2 - ||mean d||^2 <= L^2 ||x' - x||^2 for L-smooth samples.
-    """
-    m, B, e2, squares = symbols("m B e2 E_zeta2", positive=True)
-    first, second, products = symbols("sum_of_d sum_of_d2 E_zeta_b_zeta_c")  # over the m samples; of two draws b and c
-    mean = first / m
-    deviations = is_zero((second - 2 * mean * first + m * mean**2) / m - (second / m - mean**2))
-    expected = e2 + (B * squares + B * (B - 1) * products) / B**2
-    independent = expected.subs(products, 0)  # and of mean zero
-    adds = is_zero(independent - e2 - squares / B)
-    return deviations and adds and compare(rational(batch_share), ">=", 1)
-
-
-def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) -> Iterator[Finding]:
-    """The recursion of the error in symbols; exact expectations over all sample sequences of small instances."""
-    yield proved(
-        "variances add",
-        variances_add(batch_share),
-        "given the past the draws are independent with mean zero, so products of different draws vanish, for any number of samples and any B: "
-        "E ||error||^2 grows by mean ||zeta||^2/B <= (L^2/B) ||x' - x||^2 a step, from zero at a full gradient",
-    )
+def check_l10(ctx: Context, *, smoothness: float = 1.0) -> Iterator[Finding]:
+    """Exact expectations over all sample sequences of small instances, by the method's own rounds."""
     errors, limits = [], []
     cases = ((1, 4, 1.0), (2, 2, 1.0), (1, 3, 3.0))  # B, rounds, and what samples are scaled by
     for k, (B, rounds, scale) in product(range(ctx.pick(20, 200)), cases):
@@ -286,48 +265,6 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0, batch_share: Any = 1) ->
         role="reading",
     )
 
-
-def play_last_steps(w: World, p: Parameters, last: int) -> list[State]:
-    """Oracle II's last step d of a round with the estimate g = grad f_i(y_i) + e_i, and the dual step, from any points, copies and duals.
-
-    The step is where g + lam_i + d_i/gamma + (y_i + d_i - x_{0,i})/eta = 0. ``spent`` is (1/B) times the squared steps since the last full gradient.
-    """
-    f, states = w.function(p.L, -p.L, client=True, name="f_i"), []
-    for k in range(last + 1):
-        y, d, e, old = (w.vector(f"{name} {k}", True) for name in ("y_i", "d_i", "e_i", "lam_i"))
-        before, _ = w.at(f, y, f"f_i(y_i) {k}")
-        w.at(f, y + d, f"f_i(x_i) {k}")
-        copy = y + d + (before + e + old + d / p.gamma) * p.eta
-        lam = old + (y + d - copy) / p.eta
-        states.append(
-            State(x=w.vector(f"x {k}"), x_i=y + d, y_i=y, d_i=d, e_i=e, lam_i=lam, spent=w.value(f"spent {k}"), f_i=f)
-        )
-    return states
-
-
-#: means over clients and expectations are both meant by "mean"
-LEMMA_ELEVEN = Theorem(
-    name="Lemma 11",
-    region="0 < L, 0 < eta, 0 < gamma",
-    states=PlayedStates(play_last_steps),
-    rounds={"r": 0},
-    quantities={
-        "f": "mean(f_i(x))",
-        "level": "mean(f_i(x_i)) + mean(dot(lam_i, x_i - x)) + mean(norm2(x_i - x))/(2*eta)",
-        "apart": "mean(norm2(x_i - x))",
-        "last": "mean(norm2(d_i))",
-        "error": "mean(norm2(e_i))",
-        "spent": "spent",
-        "off": "mean(norm2(lam_i + grad(f_i, x_i)))",
-    },
-    given={"Lemma_10": "error[r] <= L**2*spent[r]"},
-    claim="f[r] <= level[r] - (1 - 3*L*eta)/(2*eta)*apart[r] + ((1 + L*gamma)**2 + L**2*gamma**2)/(4*L*gamma**2)*(spent[r] + last[r])",
-    proof="""
-      below: f[r] <= level[r] - (1 - 3*L*eta)/(2*eta)*apart[r] + off[r]/(4*L)                             by derivation
-      near:  off[r] <= ((1 + L*gamma)**2 + L**2*gamma**2)/gamma**2*(error[r]/L**2 + last[r])              by derivation
-      done:  claim    by combine below, (1/(4*L))*near, (((1 + L*gamma)**2 + L**2*gamma**2)/(4*L**3*gamma**2))*Lemma_10
-    """,
-)
 
 CLAIMS = [
     claim_steps(
@@ -361,16 +298,17 @@ CLAIMS = [
         repaired="The inner product enters with a minus sign; all constants are as printed.",
         replay=PLUS.statement.replay,
     ),
-    claim(
+    claim_steps(
         "FEDPD-L10s",
-        "proof step",
+        PAPER,
         "supplement, Lemma 10",
         "E ||g_i - grad f_i||^2 after an inner step is at most (L^2/B) times the sum of E ||x^tau - x^{tau-1}||^2 since the last full "
         "gradient.",
-        check_l10,
-        Fault("half the smoothness constant", "all sample sequences", {"smoothness": 0.5}),
-        Fault("a hundredth less variance", "variances add", {"batch_share": "99/100"}),
-        assumes=("every sample loss is L-smooth",),
+        [Step("every sequence of draws", drawn_samples.LEMMA_TEN)],
+        besides=check_l10,
+        faults=(Fault("half the smoothness constant", "all sample sequences", {"smoothness": 0.5}),),
+        assumptions=(SMOOTH_SAMPLES,),
+        readings=(ONE_CLIENT,),
     ),
     claim_steps(
         "FEDPD-L11s",
@@ -378,8 +316,11 @@ CLAIMS = [
         "supplement, Lemma 11",
         "E f(x_0^r) <= E L^r - ((1-3u)/(2N eta)) sum_i E ||x_i^r - x_0^r||^2 + (((1+L gamma)^2 + L^2 gamma^2)/(4 L gamma^2)) "
         "[(1/B) sum_tau E ||x^tau - x^{tau-1}||^2 + E ||last inner step||^2].",
-        [Step("Lemma 11, given Lemma 10", LEMMA_ELEVEN)],
-        conclusions=[Conclusion("Lemma 11", "Lemma 10 is FEDPD-L10s.", ("Lemma 11, given Lemma 10",))],
-        assumptions=("every sample loss is L-smooth", STEP_VR),
+        [Step("every sequence of draws", drawn_samples.LEMMA_ELEVEN)],
+        assumptions=(SMOOTH_SAMPLES, STEP_VR),
+        readings=(
+            ONE_CLIENT,
+            "The lemma is the mean of what is said of each client, and sums over draws are those since its last full gradient.",
+        ),
     ),
 ]

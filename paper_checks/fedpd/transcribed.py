@@ -15,8 +15,8 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import (
     divergence,
+    drawn_samples,
     equivalences,
-    oracle_two_lemmas,
     skipping,
     spreads,
     statements,
@@ -161,7 +161,7 @@ TIES = (
         statements.below_level,
         where={"level": "ALi", "w2": "d**2", "eps": "eps1", "factor": "1/2"},
     ),
-    Printed("FEDPD-L10s, rhs, supplement, Lemma 10", oracle_two_lemmas.error_allowed),
+    Printed("FEDPD-L10s, rhs, supplement, Lemma 10", drawn_samples.error_allowed),
     Printed("FEDPD-EQ1, definition AL_i, after (6)", _lagrangian, {"fi": "value", "xi": "x"}),
     Printed("FEDPD-EQ1, recursion lam, Algorithm 2", _round, item=0),
     Printed(

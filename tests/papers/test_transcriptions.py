@@ -10,10 +10,10 @@ from mutants import Mutant, plant_mutant
 
 from fedtheory.algorithms import momentum
 from fedtheory.claims.transcriptions import Printed, compare_printed
-from paper_checks.afedpd import generalisation, local_steps, remarks, stability, theorem_two, virtual_update
+from paper_checks.afedpd import generalisation, local_steps, recursion, remarks, theorem_two, virtual_update
 from paper_checks.afedpd import lemmas as afedpd
 from paper_checks.dualfl import bounds, sequence
-from paper_checks.fedpd import equivalences, oracle_two_lemmas, skipping, spreads, statements, theorem_one
+from paper_checks.fedpd import drawn_samples, equivalences, skipping, spreads, statements, theorem_one
 from paper_checks.fedpd import variance_reduced as oracle_two
 from paper_checks.fedslr import exact_runs, phase_two
 from paper_checks.fedslr import lemmas as fedslr
@@ -55,7 +55,7 @@ MUTANTS = {
         Mutant("eps/(4L) in (24)", statements.below_level, "(2 * L)", "(4 * L)", ("L4, rhs,",)),
         Mutant("2 + u in (22)", spreads.first_row, "(3 + u)", "(2 + u)", ("L2, rhs component1,",)),
         Mutant("steps of 1/2", oracle_two.step_limit, "1 / (3 *", "1 / (2 *", ("T2, condition eta",)),
-        Mutant("L for L^2", oracle_two_lemmas.error_allowed, "L**2", "L", ("L10s",)),
+        Mutant("L for L^2", drawn_samples.error_allowed, "L**2", "L", ("L10s",)),
         Mutant("gamma dropped", equivalences.inner_step, "- eta * gamma *", "- eta *", ("EQ4, recursion x",)),
     ),
     "afedpd": (
@@ -64,7 +64,8 @@ MUTANTS = {
         Mutant("4 for 8 in (14)", afedpd.right_of_14, "8 * L**2", "4 * L**2", ("L2, rhs, Lemma 2, Eq. (14)",)),
         Mutant("2 for 4 in (11)", theorem_two.bound_11, "4 *", "2 *", ("T2, rhs (also)",)),
         Mutant("one G", local_steps.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),
-        Mutant("2/(eta K)", stability.condition_on_x, "1 / k", "2 / k", ("G-REC, condition, App. B.3.2, quad",)),
+        Mutant("2/(eta K)", recursion.condition_on_x, "1 / k", "2 / k", ("G-REC, condition, App. B.3.2, quad",)),
+        Mutant("beta - 2", recursion.left_of_combination, "(beta - 1)", "(beta - 2)", ("G-REC, lhs, App. B.3.2, linear",)),
         Mutant("32 for 36", remarks.range_of_rho, "36", "32", ("Q-RANGE, condition (also 3)",)),
         Mutant("tau_0 without G", generalisation.log_balance, "(g - h", "(-h", ("G-DEC, constant tau_0",)),
         Mutant("P theta", virtual_update.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),

@@ -1,0 +1,307 @@
+"""A-FedPD's recursion over rounds (Appendix B.3.2, Table 8) as theorems, for every number of clients.
+
+A hat marks a run on data of which one sample was exchanged, with the same draws. Delta is the length of theta - its hat, sigma, delta and pi are
+the means over clients of those of lambda_i, of theta_i^{t+1} and of theta_i^{t+1} - theta^t, less their hats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims import Claim, Context, Fault, Finding, Replay, Theorem, assume, disproved, norm2, refute
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
+from paper_checks.afedpd.local_steps import allowed_apart
+from paper_checks.afedpd.stability import BELOW_L
+from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.virtual_update import broadcast, dual_after
+from paper_checks.formulas import formula
+from paper_checks.steps import Step, claim_steps
+
+
+def lines_of_recursion(
+    D: Any, s: Any, d1: Any, s1: Any, p1: Any, rho: Any, c1: Any, c2: Any, c3: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The four right sides: of Delta^{t+1}, sigma^{t+1}, delta^{t+1} and pi^{t+1}."""
+    return d1 + s1 / rho, s + rho * p1, p1 + D, c1 * D + c2 * s + c3
+
+
+def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
+    """Right side of the lines times 1, alpha, beta and gamma."""
+    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
+
+
+def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
+    """What is left of their left sides."""
+    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
+
+
+def condition_on_x(x: Any, L: Any, rho: Any, k: Any) -> Any:
+    """The quadratic in x = alpha rho that is to be >= 0, with k = eta K."""
+    return L * x**2 - rho * x - (L + rho + 1 / k)
+
+
+def larger_root(L: Any, rho: Any, q: Any) -> Any:
+    """x+, of a discriminant q^2."""
+    return (rho + q) / (2 * L)
+
+
+def discriminant(L: Any, rho: Any, s: Any) -> Any:
+    """q^2, with s^2 = L/(eta K)."""
+    return (rho + 2 * L) ** 2 + 4 * s**2
+
+
+def root_limit(L: Any, rho: Any, s: Any) -> Any:
+    """What x+ is said to be at most."""
+    return 1 + rho / L + 2 * s
+
+
+ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
+
+
+def replay_root(instance: Mapping[str, Any]) -> Replay:
+    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
+    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
+    near = float(L), float(rho)
+    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
+    met = (
+        assume("rho above L", "0 < L < r", L=L, r=rho),
+        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
+        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
+    )
+    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
+
+
+# ---- the four lines ---------------------------------------------------------------------------------------------------
+
+
+def play_clients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """What one client after the other adds to the server's sum: all vectors are differences of the two runs, and theta is that of theta^t.
+
+    Client k returns theta_k^{t+1}, or thetabar^{t+1} where it is absent; ``moved`` is how far that is from theta^t.
+    """
+    theta, total = w.vector("theta"), w.vector("total") * (0 if start else 1)
+    w.assume("server", norm2(theta) - p.V**2)
+    states = []
+    for k in range(last + 1):
+        moved, dual = w.vector(f"moved {k}"), w.vector(f"dual {k}")
+        model = theta + moved
+        new = dual_after(dual, p.rho, model, theta)
+        added = broadcast(model, new, p.rho)
+        states.append(
+            SimpleNamespace(theta=theta, moved=moved, dual=dual, model=model, new=new, added=added, total=total)
+        )
+        total = total + added
+    return states
+
+
+def _mean(quantity: str) -> str:
+    return f"(sum(sqrt({quantity}[k]), k, 0, c)/(c + 1))"
+
+
+def _line(j: int) -> str:
+    """One of the first three right sides, of C = c + 1 clients."""
+    means = {"d1": _mean("m"), "s1": _mean("l"), "s": _mean("d"), "p1": _mean("r")}
+    return formula(lambda **of: lines_of_recursion(**of, c1=0, c2=0, c3=0)[j], D="V", rho="rho", **means)
+
+
+def _triangle(name: str, whole: str, one: str, other: str, product: str, factor: str = "1") -> str:
+    """sqrt(whole) <= sqrt(one) + factor sqrt(other), where whole = one + factor product + factor^2 other and product is twice that of the vectors."""
+    at = "[k]" if whole != "A" else "[k+1]"
+    return f"""
+      {name}_y: {product}[k] <= s*{one}[k] + {other}[k]/s                             by derivation
+      {name}_c: {product}[k] <= 2*sqrt({one}[k])*sqrt({other}[k])                     by least s of {name}_y
+      {name}_i: {whole}{at} == {one}[k] + {factor}*{product}[k] + ({factor})**2*{other}[k]     by identity
+      {name}_s: sqrt({whole}{at})**2 <= (sqrt({one}[k]) + {factor}*sqrt({other}[k]))**2        by combine 1*{name}_i, ({factor})*{name}_c
+      {name}:   sqrt({whole}{at}) <= sqrt({one}[k]) + {factor}*sqrt({other}[k])                by root {name}_s
+"""
+
+
+LINES = Theorem(
+    "0 < rho, 0 < V",
+    (f"sqrt(A[c+1])/(c + 1) <= {_line(0)}", f"{_mean('l')} <= {_line(1)}", f"{_mean('m')} <= {_line(2)}"),
+    "".join(f"      pos_{x}: 0 <= {x}[k] by derivation\n" for x in "TrdmlNA")
+    + _triangle("models", "m", "T", "r", "TR")
+    + _triangle("duals", "l", "d", "r", "DR", "rho")
+    + _triangle("both", "N", "m", "l", "ML", "(1/rho)")
+    + _triangle("sums", "A", "A", "N", "AN")
+    + """
+      t_le:  T[k] <= V**2                    by derivation
+      t_sq:  sqrt(T[k])**2 <= V**2           by combine t_le
+      t_len: sqrt(T[k]) <= V                 by root t_sq
+      zero:  A[0] == 0                       by identity
+      begin: sqrt(A[0])**2 <= 0              by combine zero
+      none:  sqrt(A[0]) <= 0                 by root begin
+      total: sqrt(A[c+1]) <= sum(sqrt(m[k]), k, 0, c) + sum(sqrt(l[k]), k, 0, c)/rho
+               by induction c: base combine 1*none, 1*sums(k=0), 1*both(k=0); step combine 1*ih, 1*sums(k=c+1), 1*both(k=c+1)
+      far:   sum(sqrt(m[k]), k, 0, c) <= sum(sqrt(r[k]), k, 0, c) + (c + 1)*V
+               by induction c: base combine 1*models(k=0), 1*t_len(k=0); step combine 1*ih, 1*models(k=c+1), 1*t_len(k=c+1)
+      moves: sum(sqrt(l[k]), k, 0, c) <= sum(sqrt(d[k]), k, 0, c) + rho*sum(sqrt(r[k]), k, 0, c)
+               by induction c: base combine 1*duals(k=0); step combine 1*ih, 1*duals(k=c+1)
+      one:   claim 1                         by combine (1/(c + 1))*total
+      two:   claim 2                         by combine (1/(c + 1))*moves
+      three: claim 3                         by combine (1/(c + 1))*far
+    """,
+    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
+    rounds={"k": 0, "c": 0},
+    auxiliary="0 < s",
+    quantities={
+        "T": "norm2(theta)",
+        "r": "norm2(moved)",
+        "d": "norm2(dual)",
+        "m": "norm2(model)",
+        "l": "norm2(new)",
+        "N": "norm2(added)",
+        "A": "norm2(total)",
+        "TR": "2*dot(theta, moved)",
+        "DR": "2*dot(dual, moved)",
+        "ML": "2*dot(model, new)",
+        "AN": "2*dot(total, added)",
+    },
+    assumed={"server": "V is at least Delta^t"},
+)
+
+
+def _share(V: str, M: str, G: str, S: str = "S") -> str:
+    """Lemma 6's right side, of which c_1, c_2 and c_3 are parts."""
+    return formula(allowed_apart, eta="eta", K="K", L="L", V=V, M=M, G=G, S=S)
+
+
+#: w: what P active clients' moves part in sum; e[k]: how far client k's move would part on average; P/(c + 1): the chance that it is active; x[k]: 1
+#: for the client of the exchanged sample
+FOURTH = Theorem(
+    "0 < L, 0 < eta, 1 <= K, 0 < G, 1 <= S, 0 <= D, 1 <= P, 0 <= w",
+    (
+        "(w + (c + 1 - P)*(w/P))/(c + 1) == w/P",
+        f"P/(c + 1)*sum(e[k]/P, k, 0, c) <= {_share('D', '(sum(M[k], k, 0, c)/(c + 1))', '(G/(c + 1))')}",
+    ),
+    f"""
+      mean:  claim 1  by combine
+      sums:  sum(e[k], k, 0, c) <= {_share("(D*(c + 1))", "sum(M[k], k, 0, c)", "(G*sum(x[k], k, 0, c))")}
+               by induction c: base combine 1*lemmas(k=0); step combine 1*ih, 1*lemmas(k=c+1)
+      done:  claim 2  by combine (1/(c + 1))*sums, (2*eta*K*G/(S*(c + 1)))*one
+    """,
+    rounds={"k": 0, "c": 0},
+    sequences={"e": "0", "M": "0", "x": "0..1"},
+    given={"lemmas": f"e[k] <= {_share('D', 'M[k]', '(G*x[k])')}", "one": "sum(x[k], k, 0, c) <= 1"},
+)
+_OF_LINES = {name: name for name in ("D", "s", "c1", "c2", "c3")}
+_LEFT = {name: name for name in ("D1", "s1", "d1", "p1", "rho", "alpha", "beta", "gamma")}
+_RIGHTS = [
+    formula(lambda j=j, **of: lines_of_recursion(**of)[j], d1="d1", s1="s1", p1="p1", rho="rho", **_OF_LINES)
+    for j in range(4)
+]
+#: D, s, d and p are Delta, sigma, delta and pi of round t, and D1, ... those of round t + 1
+COMBINED = Theorem(
+    "0 < rho, 0 < alpha, 0 < beta, 0 < gamma, "
+    + ", ".join(f"0 <= {x}" for x in ["D", "s", "D1", "s1", "d1", "p1", "c1", "c2", "c3"]),
+    " + ".join(
+        f"{weight}*({right} - {left})"
+        for weight, right, left in zip(("1", "alpha", "beta", "gamma"), _RIGHTS, ("D1", "s1", "d1", "p1"), strict=True)
+    )
+    + f" == {formula(combined_lines, **_OF_LINES, alpha='alpha', gamma='gamma', beta='beta')} - ({formula(left_of_combination, **_LEFT)})",
+    "done: claim by combine",
+)
+_SQUARE = {"L": "L", "rho": "rho", "k": "k"}
+#: x is alpha rho, k is eta K
+CONDITION = Theorem(
+    "0 < L, 0 < rho, 0 < k, 0 < x",
+    (
+        f"(1 + (1 + x)*k*L)*(x - 1)/rho - (x/rho + (1 + x)*k) == k/rho*({formula(condition_on_x, x='x', **_SQUARE)})",
+        "1/L < (x - 1)/rho",
+    ),
+    f"""
+      equal:  claim 1    by combine
+      above:  {formula(condition_on_x, x="x", **_SQUARE)} == (x - 1 - rho/L)*L*(x + 1) - 1/k     by combine
+      large:  1/k <= (x - 1 - rho/L)*L*(x + 1)                             by combine 1*holds, 1*above
+      done:   claim 2    by combine 1*large times rho*L*(x + 1)
+    """,
+    given={"holds": f"0 <= {formula(condition_on_x, x='x', **_SQUARE)}"},
+)
+_ROOT = formula(larger_root, L="L", rho="rho", q=f"sqrt({formula(discriminant, L='L', rho='rho', s='s')})")
+#: s is sqrt(L/(eta K)), so that s/L is 1/sqrt(L eta K)
+LARGER_ROOT = Theorem(
+    "0 < L, 0 < rho, 0 < s",
+    (f"{formula(condition_on_x, x=_ROOT, k='(L/s**2)', L='L', rho='rho')} == 0", f"{_ROOT} <= 1 + rho/L + s/L"),
+    f"""
+      zero:  claim 1     by combine
+      under: sqrt({formula(discriminant, L="L", rho="rho", s="s")})**2 <= (rho + 2*L + 2*s)**2     by combine
+      root:  sqrt({formula(discriminant, L="L", rho="rho", s="s")}) <= rho + 2*L + 2*s             by root under
+      done:  claim 2     by combine (1/(2*L))*root
+    """,
+)
+
+
+# ---- as printed -----------------------------------------------------------------------------------------------------------
+
+
+def absent_stay(active: int = 1) -> bool:
+    """Whether the lines for Delta^{t+1} and sigma^{t+1} fail where absent clients count as unmoved, for P < C.
+
+    In the round in which the exchanged sample is drawn first, by one of P active clients whose model it parts by d, thetabar parts by d/P and
+    duals of absent clients by rho d/P: sigma^{t+1} = rho d/P against rho pi^{t+1} = rho d/C, and Delta^{t+1} = 2 d/P against delta^{t+1} +
+    sigma^{t+1}/rho = d/C + d/P.
+    """
+    rho, P, others, d = symbols("rho P others d", positive=True)
+    C = P + others
+    sigma = (dual_after(0, rho, d, 0) + others * dual_after(0, rho, d / P, 0)) / C
+    pi, Delta = active * d / C, broadcast(d / P, sigma, rho)
+    first, second, _, _ = lines_of_recursion(0, 0, pi, sigma, pi, rho, 0, 0, 0)
+    return is_zero(sigma - rho * d / P) and is_positive(Delta - first) and is_positive(sigma - second)
+
+
+def check_printed(ctx: Context, *, of: Mapping[str, Any] = ROOT, active: int = 1) -> Iterator[Finding]:
+    """The printed convention for absent clients, and the printed bound of x+."""
+    yield disproved(
+        "absent clients count as unmoved",
+        absent_stay(active),
+        "the appendix sets the models of absent clients to theta^t, so that pi^{t+1} = d/C in the round in which the exchanged sample is drawn "
+        "first, by one of P active clients whose model it parts by d. Its own dual parts by rho d and those of the absent ones by rho d/P: "
+        "sigma^{t+1} = rho d/P > rho pi^{t+1} for P < C, and Delta^{t+1} = 2 d/P > delta^{t+1} + sigma^{t+1}/rho = d/C + d/P",
+    )
+    yield refute("x+ as printed", replay_root, dict(of), text="L < 1/2.")
+
+
+CLAIMS: list[Claim] = [
+    claim_steps(
+        "AFEDPD-G-REC",
+        PAPER,
+        "Appendix B.3.2, Table 8 and what follows",
+        "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
+        "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "
+        "the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
+        [
+            Step("Delta, sigma and delta", LINES, "repaired"),
+            Step("pi", FOURTH, "repaired"),
+            Step("combination", COMBINED, "repaired"),
+            Step("condition", CONDITION, "repaired"),
+            Step("x+ corrected", LARGER_ROOT, "repaired"),
+        ],
+        besides=check_printed,
+        faults=[
+            Fault("absent clients move as much", "absent clients count as unmoved", {"active": 2}, holds=True),
+            Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
+        ],
+        assumptions=[
+            BELOW_L,
+            "Lemmas 5 and 6 (AFEDPD-L5, -L6), by which e[k] is at most what the fourth line's hypothesis says, M[k] = E ||lambda_k^t - hat||",
+            "C = c + 1; each client is active with probability P/C, and w is what the active clients' moves part in sum, so that thetabar parts by "
+            "at most w/P",
+        ],
+        repaired="pi^{t+1} and delta^{t+1} count thetabar^{t+1} for absent clients, as Algorithm 1 does for their duals, so that pi^{t+1} is at most "
+        "the mean over the active ones; x+ <= 1 + rho/L + 1/sqrt(L eta K).",
+        readings=[
+            "The first three lines hold for every draw, and so in expectation, with V for Delta^t. The combination is an equality: what its left "
+            "side lacks is what the lines have to spare, times 1, alpha, beta and gamma; beta = 1 and gamma = 1 + alpha rho end the last two terms.",
+            "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
+            "sums have both.",
+        ],
+        replay=replay_root,
+    ),
+]
