@@ -26,6 +26,7 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
+from fedtheory.claims.refutation import explain_refutation
 from fedtheory.claims.report import (
     MOST_FACTS,
     name_outcome,
@@ -150,7 +151,11 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "others": [part for part in verdict.evidence if part not in deciding],
         "why": explain_undecided(verdict),
         "runs": "; ".join(filter(None, (verdict.setting, verdict.size and f"{verdict.size} size"))),
-        "instance": [(n, show_number(v)) for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))],
+        "refutation": explain_refutation(verdict.counterexample) if verdict.counterexample else "",
+        "instance": [
+            (n, show_number(v), verdict.fields.get(n, ""))
+            for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))
+        ],
         "file": Path(os.path.relpath(kept, setting.folder)).as_posix() if verdict.counterexample else "",
         "about": _about(verdict),
         "told": _told(verdict),

@@ -223,7 +223,8 @@ def _repeat(
     help="Largest number of an instance that is replayed, be it clients or rounds, and how many numbers it has "
     "[default: 1000, or twice what the check shows].",
 )
-def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> None:
+@click.option("--latex", is_flag=True, help="Write LaTeX to paste into a review, and nothing else.")
+def replay_command(file: Path, claims_file: Path | None, limit: int | None, latex: bool) -> None:
     """Replay a stored counterexample: measure the violation again, certify the assumptions on it, compare with the file.
 
     The claim is one of an installed paper, or of CLAIMS.py. Exit status: 0 when the violation is there with the file's numbers, 1 when it is not, 2
@@ -232,6 +233,11 @@ def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> N
     from fedtheory.claims.replay import replay_file
 
     replayed = replay_file(file, claims_file, limit)
+    if latex:
+        from fedtheory.claims.review import write_review
+
+        click.echo(write_review(replayed, file, claims_file), nl=False)
+        sys.exit(0 if replayed.confirmed else EXIT_FAILED)
     seen = replayed.seen
     click.echo(f"{replayed.claim.id}: {replayed.claim.statement}")
     for assumption in seen.assumptions:
@@ -242,6 +248,8 @@ def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> N
     for name, number in replayed.differences.items():
         if number:
             click.echo(f"  the file has {number} for {name}")
+    if seen.violated:
+        click.echo(f"  {replayed.explanation}")
     click.echo(f"  {replayed.conclusion}")
     sys.exit(0 if replayed.confirmed else EXIT_FAILED)
 

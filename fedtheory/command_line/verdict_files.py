@@ -105,6 +105,7 @@ def show_verdicts(verdicts: Sequence[Verdict], sources: Mapping[str, str], *, wh
     """Print a line a verdict, or all of it, which texts they are of, and how many of each word there are."""
     from fedtheory.claims import report
     from fedtheory.claims.kernel import summarise_kernel
+    from fedtheory.claims.refutation import explain_refutation
 
     terminal = make_console()
     if whole:
@@ -112,6 +113,8 @@ def show_verdicts(verdicts: Sequence[Verdict], sources: Mapping[str, str], *, wh
     elif verdicts:
         print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
         terminal.print("--verbose shows statements whole, and what decided")
+        if len(verdicts) == 1 and verdicts[0].counterexample is not None:
+            terminal.print(explain_refutation(verdicts[0].counterexample), highlight=False)
     for paper in dict.fromkeys(_find_publications({v.id: sources[v.id] for v in verdicts}).values()):
         terminal.print(f"judged text: {paper}", highlight=False)
     terminal.print(report.summarise(verdicts) or "nothing was checked")
