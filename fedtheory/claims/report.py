@@ -261,7 +261,7 @@ def read_json(path: Path) -> dict[str, dict[str, Any]]:
     return by_id
 
 
-def _word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:
+def name_word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:
     """Return a verdict's word, with how a corrected statement stands where what is stored says that."""
     repair = verdict.get("repair") if (as_stored or verdict).get("repair") else None
     return f"{verdict['status']} ({repair})" if repair else str(verdict["status"])
@@ -273,7 +273,7 @@ def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]
     for verdict in verdicts:
         if verdict.id not in expected:
             changed.append(f"{verdict.id}: {verdict.status}, not in the stored verdicts")
-        elif (word := _word_of(stored := expected[verdict.id])) != (found := _word_of(vars(verdict), stored)):
+        elif (word := name_word_of(stored := expected[verdict.id])) != (found := name_word_of(vars(verdict), stored)):
             changed.append(f"{verdict.id}: {found}, expected {word}")
     return changed
 

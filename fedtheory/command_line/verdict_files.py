@@ -26,6 +26,7 @@ class VerdictFiles:
     sarif: Path | None = None
     referee: Path | None = None
     counterexamples: Path | None = None
+    badge: Path | None = None
 
     @property
     def folder(self) -> Path | None:
@@ -44,6 +45,10 @@ class VerdictFiles:
         else:  # of somebody's own claims the instance is what they want to see
             own = [v for v in verdicts if sources[v.id].endswith(".py")]
             _write_instances(Path("counterexamples"), own, sources)
+        if self.badge is not None:
+            from fedtheory.claims.badge import write_badge
+
+            write_badge(verdicts, self.badge)
         if self.sarif is not None:
             from fedtheory.claims.code_scanning import write_verdicts
 
