@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from fedtheory.claims.replay import FLOATS
 from fedtheory.claims.report import name_outcome, name_word_of
 from fedtheory.claims.verdict import Verdict
-
-#: relative differences that another machine's rounding explains
-ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ def _differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
 
 def _is_same(old: Any, new: Any) -> bool:
     both = _is_number(old) and _is_number(new)
-    return math.isclose(old, new, rel_tol=ROUNDING, abs_tol=0.0) if both else bool(old == new)
+    return math.isclose(old, new, rel_tol=FLOATS, abs_tol=0.0) if both else bool(old == new)
 
 
 def _is_number(value: Any) -> bool:
