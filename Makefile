@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest expected proofs kernel lint notebooks check-notebooks docs benchmarks gpu clean
+.PHONY: check test quick selftest expected proofs kernel lint notebooks check-notebooks docs site benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
@@ -74,9 +74,14 @@ docs: $(VENV)/documented  ## build the documentation (report/documentation/index
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html docs report/documentation
 	$(BIN)/python docs/check_links.py report/documentation
 
+# from the verdicts of 'make check', or SITE="--verdicts FILE"; pages of theorems are made once and kept
+site: $(VENV)/documented  ## build the site (report/site): front page, verdicts, papers, theorems, gallery, documentation
+	$(BIN)/python docs/build_site.py $(SITE)
+	$(BIN)/python docs/check_links.py report/site
+
 $(VENV)/documented: $(VENV)/ready
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[docs]' \
-	  || { echo "no documentation: the packages of the extra 'docs' (Sphinx, MyST, furo) could not be installed" >&2; exit 1; }
+	  || { echo "no documentation: the packages of the extra 'docs' (Sphinx, MyST, furo, nbconvert) could not be installed" >&2; exit 1; }
 	@touch $@
 
 benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)

@@ -7,13 +7,18 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 import fedtheory
 import fedtheory.core.shapes
+from fedtheory.tools.typesetting import typeset, typeset_formula
 
 project = "fedtheory"
 author = "The fedtheory developers"
 release = version = fedtheory.__version__
 
+myst_enable_extensions = ["dollarmath"]
+html_math_renderer = "mathml"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
@@ -103,8 +108,36 @@ def list_shapes(app: Any, page: str, source: list[str]) -> None:
             source[0] += f'\n```{{py:data}} {name}\n:module: fedtheory.core.shapes\n:type: "{shape}"\n\n{said}\n```\n'
 
 
+def typeset_within_text(translator: Any, node: Any) -> None:
+    """Write a formula in a line as MathML, which browsers set themselves."""
+    translator.body.append(typeset_formula(node.astext(), within_text=True))
+    raise nodes.SkipNode
+
+
+def typeset_alone(translator: Any, node: Any) -> None:
+    """Write a formula that stands alone as MathML."""
+    translator.body.append(f'<div style="overflow-x: auto; margin: 1em 0">{typeset_formula(node.astext())}</div>')
+    raise nodes.SkipNode
+
+
+def typeset_prose(app: Any, tree: Any, page: str) -> None:
+    """Set the mathematics in the sentences of guides as the report does; code, links and headings stay as they are."""
+    if app.builder.format != "html" or page.startswith("api/"):
+        return
+    kept = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.raw, nodes.math, nodes.math_block)
+    for text in list(tree.findall(nodes.Text)):
+        above, inside = text.parent, False
+        while above is not None and not inside:
+            inside, above = isinstance(above, kept), above.parent
+        shown = "" if inside else typeset(text.astext().replace("\u2019", "'"))
+        if "<math" in shown:
+            text.parent.replace(text, nodes.raw("", shown, format="html"))
+
+
 def setup(app: Any) -> None:
     """Connect what is above; formulas are kept before napoleon adds marks of its own."""
+    app.connect("doctree-resolved", typeset_prose)
+    app.add_html_math_renderer("mathml", (typeset_within_text, None), (typeset_alone, None))
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_formulas, priority=400)
     app.connect("missing-reference", find_public_name)

@@ -448,6 +448,8 @@ class Claim:
         Where they are data (`fedtheory.claims.state`): this is what is judged, and ``statement`` are words beside it.
     near_misses : context -> judged changes, optional
         What comes of changing every number, sign, exponent, term and hypothesis of the statement, one at a time.
+    fields : text by name
+        What the fields of its instances are, in the paper's symbols; of those that engines store the meaning is known.
 
     Examples
     --------
@@ -478,6 +480,7 @@ class Claim:
     protocol: Protocol | None = None
     told: Callable[[], Iterable[Told]] | None = None
     near_misses: Callable[[Context], Iterable[JudgedChange]] | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rests_on_draws(self) -> bool:

@@ -26,6 +26,7 @@ from fedtheory.claims.referee import (
     show_number,
     write_commands,
 )
+from fedtheory.claims.refutation import explain_refutation
 from fedtheory.claims.report import (
     MOST_FACTS,
     name_outcome,
@@ -48,6 +49,7 @@ class _Setting:
     counterexamples: Path
     folder: Path
     publications: Mapping[str, Publication]
+    proofs: Mapping[str, Path]
 
 
 def as_html(
@@ -58,6 +60,7 @@ def as_html(
     counterexamples: Path = Path("counterexamples"),
     folder: Path = Path(),
     publications: Mapping[str, Publication] | None = None,
+    proofs: Mapping[str, Path] | None = None,
 ) -> str:
     """Return one page with all claims: at a glance, then by paper and word, each with its evidence.
 
@@ -74,8 +77,10 @@ def as_html(
         The folder that the page will be in: links to counterexample files are relative to it.
     publications : by a source, the paper that its claims are of
         What the headings say.
+    proofs : by a claim's id, the page that has its proof
+        Linked to, relative to the folder.
     """
-    setting = _Setting(sources or {}, counterexamples, folder, publications or {})
+    setting = _Setting(sources or {}, counterexamples, folder, publications or {}, proofs or {})
     papers = [_paper(name, own, setting) for name, own in _by_paper(verdicts).items()]
     return _render(verdicts, title, papers, claims=True)
 
@@ -86,10 +91,11 @@ def write_referee_pages(
     counterexamples: Path,
     sources: Mapping[str, str],
     publications: Mapping[str, Publication] | None = None,
+    proofs: Mapping[str, Path] | None = None,
 ) -> list[Path]:
     """Write ``PAPER.html`` for each paper and ``index.html`` over all of them; parameters are those of `as_html`."""
     folder.mkdir(parents=True, exist_ok=True)
-    setting = _Setting(sources, counterexamples, folder, publications or {})
+    setting = _Setting(sources, counterexamples, folder, publications or {}, proofs or {})
     written, over = [], []
     for name, own in _by_paper(verdicts).items():
         page = name_page(name)
@@ -137,7 +143,7 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
     word, deciding = name_word(verdict), find_deciding(verdict)
     said = verdict.statement if len(verdict.statement) <= 160 else verdict.statement[:157] + "..."
     source = setting.sources.get(verdict.id, "")
-    kept = setting.counterexamples / f"{verdict.id}.json"
+    kept, proof = setting.counterexamples / f"{verdict.id}.json", setting.proofs.get(verdict.id)
     return {
         "v": verdict,
         "word": word,
@@ -150,8 +156,13 @@ def _entry(verdict: Verdict, setting: _Setting) -> dict[str, Any]:
         "others": [part for part in verdict.evidence if part not in deciding],
         "why": explain_undecided(verdict),
         "runs": "; ".join(filter(None, (verdict.setting, verdict.size and f"{verdict.size} size"))),
-        "instance": [(n, show_number(v)) for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))],
+        "refutation": explain_refutation(verdict.counterexample) if verdict.counterexample else "",
+        "instance": [
+            (n, show_number(v), verdict.fields.get(n, ""))
+            for n, v in list_instance((verdict.counterexample or {}).get("instance", {}))
+        ],
         "file": Path(os.path.relpath(kept, setting.folder)).as_posix() if verdict.counterexample else "",
+        "proof": Path(os.path.relpath(proof, setting.folder)).as_posix() if proof is not None else "",
         "about": _about(verdict),
         "told": _told(verdict),
         "curves": list_legend(verdict.picture) if verdict.picture is not None else [],

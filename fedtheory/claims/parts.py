@@ -294,15 +294,23 @@ def vouch(text: str) -> Assumption:
 
 
 def draw_shares(parts: Sequence[Part], seed: int) -> Picture | None:
-    """Return how much of a bound was reached, part by part, from the tamest to the worst of what `at_most` compared; None where nothing was."""
+    """Return how much of a bound was reached, part by part, from the tamest to the worst of what `at_most` compared; None where nothing was.
+
+    An instance that exceeds a bound is a point at the worst end.
+    """
     across = [100 * k / (QUANTILES - 1) for k in range(QUANTILES)]
     drawn = [part for part in parts if "shares" in part.data]
     if not drawn:
         return None
     series: list[dict[str, Any]] = [{"label": "claimed", "x": [0, 100], "y": [1, 1], "style": "dashed"}]
     series += [{"label": part.name, "x": across, "y": part.data["shares"]} for part in drawn]
+    refuting = [(part.name, part.counterexample.replay) for part in parts if part.counterexample is not None]
+    exceeded = {name: seen.measured / seen.bound for name, seen in refuting if seen.bound > 0}
+    series += [
+        {"label": f"the instance of {n!r}", "x": [100], "y": [y], "style": "points"} for n, y in exceeded.items()
+    ]
     smallest = [part.data["shares"][0] for part in drawn]
-    spread = max(part.data["shares"][-1] for part in drawn) > 20 * min(smallest) > 0
+    spread = max([part.data["shares"][-1] for part in drawn] + [*exceeded.values()]) > 20 * min(smallest) > 0
     about = "; ".join(f"{part.name}: {part.data['compared']} values" for part in drawn) + f"; seed {seed}"
     label = "% of what was compared, from the tamest to the worst"
     return Picture("Measured over claimed", label, "share of the bound", series, logy=spread, about=about)

@@ -13,6 +13,7 @@ from typing import Any, get_args
 from fedtheory.claims.claim import By, Claim, Counterexample, Part, Replay, Role, Status
 from fedtheory.claims.context import Context
 from fedtheory.claims.references import find_papers, load_claims
+from fedtheory.claims.refutation import explain_refutation
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT, as_json_value
 from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
@@ -39,7 +40,7 @@ class Replayed:
 
     ``part``, ``role`` and ``status``: which part of the check it belongs to, how that part reads the statement, and the verdict on
     the claim when the file was written. ``differences``: the fields in which the file says something else than was measured, and the
-    number that it has there, if it is one.
+    number that it has there, if it is one. ``source``: the module or file that the claim is in.
     """
 
     claim: Claim
@@ -48,11 +49,19 @@ class Replayed:
     status: Status
     seen: Replay
     differences: Mapping[str, str]
+    instance: Mapping[str, Any]
+    source: str
 
     @property
     def confirmed(self) -> bool:
         """Whether the violation is there, with the numbers that the file has."""
         return self.seen.violated and not self.differences
+
+    @property
+    def explanation(self) -> str:
+        """The violation in one sentence, with by how much the bound is exceeded."""
+        found = Counterexample(dict(self.instance), self.seen).as_dict()
+        return explain_refutation(found | {"role": self.role})
 
     @property
     def conclusion(self) -> str:
@@ -83,7 +92,8 @@ def replay_file(path: Path, claims_file: Path | None = None, limit: int | None =
         The claim has no replay.
     """
     stored = _read(path)
-    claims = load_claims(_find_source(path, stored["source"], claims_file))
+    source = _find_source(path, stored["source"], claims_file)
+    claims = load_claims(source)
     if stored["claim"] not in claims:
         raise InvalidInput(
             f"{path} speaks of the claim {stored['claim']!r}, which {claims_file or stored['source']} does not have"
@@ -108,7 +118,9 @@ def replay_file(path: Path, claims_file: Path | None = None, limit: int | None =
     if unread := [name for name in stored["instance"] if name not in instance.read]:
         raise InvalidInput(f"the instance in {path} has fields that {claim.id} does not read: {', '.join(unread)}")
     differences = dict(_list_differences(stored, found)) | _list_wrong_part(shown, stored, path)
-    return Replayed(claim, stored["part"], stored["role"], stored["status"], seen, differences)
+    return Replayed(
+        claim, stored["part"], stored["role"], stored["status"], seen, differences, stored["instance"], source
+    )
 
 
 class _Shown:

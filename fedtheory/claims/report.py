@@ -16,6 +16,7 @@ from fedtheory.claims.explain.finding import is_explained
 from fedtheory.claims.kernel import count_kernel, describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import explain_refutation
 from fedtheory.claims.verdict import AGREE, Verdict
 from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.core.errors import InvalidInput
@@ -66,6 +67,7 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Any:
         given = [f"given: {'; '.join(verdict.given)}"] if verdict.given else []
         said = f"{verdict.source}: {write_headline(verdict)}"
         body = [said, *list_told(verdict), *given, *list_evidence(verdict), *list_faults_of(verdict)]
+        body += [] if verdict.counterexample is None else [explain_refutation(verdict.counterexample)]
         body += filter(None, [describe_kernel(verdict)])
         if is_explained(verdict.evidence):
             body.append(f"the proof, to be read: 'fedtheory explain {verdict.id}'")
@@ -195,9 +197,15 @@ def as_json(verdicts: Sequence[Verdict], papers: Mapping[str, Publication] | Non
         "versions": find_versions(),
         **({} if asked is None else {"kernel": dataclasses.asdict(asked)}),
         "papers": [describe_publication(source, paper) for source, paper in sorted((papers or {}).items())],
-        "verdicts": [dataclasses.asdict(v) for v in verdicts],
+        "verdicts": [_describe_verdict(v) for v in verdicts],
     }
     return json.dumps(document, indent=1) + "\n"
+
+
+def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as files have it; where a counterexample decided, what it comes to in a sentence."""
+    told = dataclasses.asdict(verdict)
+    return told if verdict.counterexample is None else told | {"refutation": explain_refutation(verdict.counterexample)}
 
 
 def describe_publication(source: str, paper: Publication) -> dict[str, Any]:
@@ -253,7 +261,7 @@ def read_json(path: Path) -> dict[str, dict[str, Any]]:
     return by_id
 
 
-def _word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:
+def name_word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:
     """Return a verdict's word, with how a corrected statement stands where what is stored says that."""
     repair = verdict.get("repair") if (as_stored or verdict).get("repair") else None
     return f"{verdict['status']} ({repair})" if repair else str(verdict["status"])
@@ -265,7 +273,7 @@ def list_changes(verdicts: Sequence[Verdict], expected: dict[str, dict[str, Any]
     for verdict in verdicts:
         if verdict.id not in expected:
             changed.append(f"{verdict.id}: {verdict.status}, not in the stored verdicts")
-        elif (word := _word_of(stored := expected[verdict.id])) != (found := _word_of(vars(verdict), stored)):
+        elif (word := name_word_of(stored := expected[verdict.id])) != (found := name_word_of(vars(verdict), stored)):
             changed.append(f"{verdict.id}: {found}, expected {word}")
     return changed
 

@@ -52,6 +52,7 @@ class Verdict:
     error: str | None = None
     mistaken: bool = False  #: whether the error is a mistake in the claim, such as a negative step size
     counterexample: dict[str, Any] | None = None
+    fields: dict[str, str] = field(default_factory=dict)  #: what the fields of its instance are, in the paper's symbols
     picture: dict[str, Any] | None = None
     size: str | None = None
     setting: str | None = None  #: of an experiment: its data and model

@@ -11,6 +11,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.evidence import write_evidence
 from fedtheory.claims.findings import Findings, is_mistaken
 from fedtheory.claims.ledger import WITH_FEW_SEEDS, hold_parts, level_of, list_contrary, list_weak
+from fedtheory.claims.refutation import describe_fields
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import (
     AGREE,
@@ -98,6 +99,7 @@ def _weigh(
         {
             "evidence": write_evidence(parts),
             "counterexample": None if shows is None else _counterexample(claim, source, shows, status),
+            "fields": {} if shows is None else _fields(claim, shows),
             "picture": None if found.picture is None else dataclasses.asdict(found.picture),
             "tables": [dataclasses.asdict(table) for table in found.tables],
         }
@@ -111,6 +113,11 @@ def _counterexample(claim: Claim, source: str, part: Part, status: Status) -> di
         return None
     about = {"claim": claim.id, "source": source, "statement": claim.statement, "part": part.name, "role": part.role}
     return part.counterexample.as_dict() | about | {"status": status}
+
+
+def _fields(claim: Claim, part: Part) -> dict[str, str]:
+    """Return what the fields of a part's instance are."""
+    return {} if part.counterexample is None else describe_fields(part.counterexample.instance, claim.fields)
 
 
 def conclude(claim: Claim, context: Context, parts: list[Part]) -> Status:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.check_session import CheckSession
+from fedtheory.command_line.completing import complete_targets
 from fedtheory.command_line.experiments import add_long_run_options, make_shared, tell_plan
 from fedtheory.command_line.later import GroupedCommand
 from fedtheory.command_line.options import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...", shell_complete=complete_targets)
 @click.option(
     "--json",
     "json_file",
@@ -63,6 +64,17 @@ if TYPE_CHECKING:
     help="Folder for counterexample files [default: beside the JSON or HTML file, or in that of the referee's pages].",
 )
 @click.option("--expect", type=click.Path(path_type=Path), help="Compare with stored verdicts; exit 1 on a difference.")
+@click.option(
+    "--compare",
+    type=click.Path(path_type=Path),
+    metavar="OLD.json",
+    help="Show which words, evidence and numbers changed since 'check --json OLD.json'; exit 1 where any did.",
+)
+@click.option(
+    "--badge",
+    type=OutputFile(),
+    help="Write how many are proved, refuted, open as FILE.svg, or FILE.json for shields.io.",
+)
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),
@@ -99,6 +111,8 @@ def check_command(
     referee: Path | None,
     counterexamples: Path | None,
     expect: Path | None,
+    compare: Path | None,
+    badge: Path | None,
     repeat: int,
     selftest: bool,
     kernel: bool,
@@ -118,17 +132,20 @@ def check_command(
     """Run checks and print the table of verdicts; all papers when nothing is named.
 
     Exit status: 0 when every check ran, whatever the verdicts; 1 when one could not be run (or, with --expect, when a
-    verdict differs; with --repeat, when verdicts differ between seeds; with --selftest, when a fault was missed or not run; with --kernel, when
-    Rocq refuses a theorem);
+    verdict differs; with --compare, when a word, evidence or a number does; with --repeat, when verdicts differ between seeds; with --selftest,
+    when a fault was missed or not run; with --kernel, when Rocq refuses a theorem);
     2 for bad arguments, and for mistakes in claims, such as a negative step size.
     """
     from fedtheory.claims import report
+    from fedtheory.claims.badge import require_badge_name
 
     if kernel:
         from fedtheory.proofs.rocq.compiling import require_compiler
 
         require_compiler()  # before hours of checks
-    stored = report.read_json(expect) if expect else None
+    stored, before = (report.read_json(file) if file else None for file in (expect, compare))
+    if badge is not None:
+        require_badge_name(badge)
     references = _choose(targets, theory=theory)
     forgotten = references if fresh and not dry_run else ()
     context = make_experiment_context(
@@ -148,7 +165,7 @@ def check_command(
     if kernel and not interrupted:
         verdicts = session.ask_rocq(verdicts, references)
     with say_what_is_kept("findings", "judges them again, and proves again what was proved"):
-        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples)
+        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples, badge)
         files.write(verdicts, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
         for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
@@ -161,6 +178,8 @@ def check_command(
     changed = [] if stored is None else report.list_changes(verdicts, stored)
     for line in changed:
         click.echo(f"changed: {line}", err=True)
+    if before is not None:
+        changed += _show_changes(verdicts, before)
     missed = planted is not None and not all(report.caught for report in planted.reports)
     failed = missed or differs or bool(changed) or any(not v.ran or not _is_accepted(v) for v in verdicts)
     sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in verdicts) else EXIT_FAILED if failed else 0)
@@ -182,6 +201,18 @@ def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
             err=True,
         )
     return references
+
+
+def _show_changes(verdicts: Sequence[Verdict], before: dict[str, dict[str, Any]]) -> list[str]:
+    """Print what changed since verdicts were stored; the lines."""
+    from fedtheory.claims.comparison import compare_verdicts, summarise_changes
+
+    changes = compare_verdicts(verdicts, before)
+    lines = [line for found in changes for line in found.lines()]
+    for line in lines:
+        click.echo(line)
+    click.echo(summarise_changes(changes, len(verdicts)))
+    return lines
 
 
 def _is_accepted(verdict: Verdict) -> bool:
@@ -223,7 +254,8 @@ def _repeat(
     help="Largest number of an instance that is replayed, be it clients or rounds, and how many numbers it has "
     "[default: 1000, or twice what the check shows].",
 )
-def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> None:
+@click.option("--latex", is_flag=True, help="Write LaTeX to paste into a review, and nothing else.")
+def replay_command(file: Path, claims_file: Path | None, limit: int | None, latex: bool) -> None:
     """Replay a stored counterexample: measure the violation again, certify the assumptions on it, compare with the file.
 
     The claim is one of an installed paper, or of CLAIMS.py. Exit status: 0 when the violation is there with the file's numbers, 1 when it is not, 2
@@ -232,6 +264,11 @@ def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> N
     from fedtheory.claims.replay import replay_file
 
     replayed = replay_file(file, claims_file, limit)
+    if latex:
+        from fedtheory.claims.review import write_review
+
+        click.echo(write_review(replayed, file, claims_file), nl=False)
+        sys.exit(0 if replayed.confirmed else EXIT_FAILED)
     seen = replayed.seen
     click.echo(f"{replayed.claim.id}: {replayed.claim.statement}")
     for assumption in seen.assumptions:
@@ -242,12 +279,14 @@ def replay_command(file: Path, claims_file: Path | None, limit: int | None) -> N
     for name, number in replayed.differences.items():
         if number:
             click.echo(f"  the file has {number} for {name}")
+    if seen.violated:
+        click.echo(f"  {replayed.explanation}")
     click.echo(f"  {replayed.conclusion}")
     sys.exit(0 if replayed.confirmed else EXIT_FAILED)
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...")
+@click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...", shell_complete=complete_targets)
 @fresh_option
 @budget_option
 @add_long_run_options

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
 from fedtheory.command_line.options import EXIT_FAILED, OutputFile
 
@@ -28,7 +29,12 @@ class TellingCommand(MethodCommand):
 
 @click.command(cls=TellingCommand)
 @click.argument("adapter", metavar="FILE.py[:OBJECT]")
-@click.option("--method", required=True, help="The method it should be ('fedtheory list algorithms' names them).")
+@click.option(
+    "--method",
+    required=True,
+    shell_complete=complete_methods,
+    help="The method it should be ('fedtheory list algorithms' names them).",
+)
 @click.option("--clients", type=click.IntRange(min=2), default=5, show_default=True)
 @click.option("--dimension", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_targets
 from fedtheory.command_line.export import judge_targets
 from fedtheory.command_line.options import OutputFile, budget_option, seed_option, time_limit_option, workers_option
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("target", metavar="CLAIM|FILE.py|FILE.json")
+@click.argument("target", metavar="CLAIM|FILE.py|FILE.json", shell_complete=complete_targets)
 @click.option(
     "--to",
     "language",

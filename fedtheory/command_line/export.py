@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_targets
 from fedtheory.command_line.experiments import count_workers, follow_progress
 from fedtheory.command_line.options import budget_option, seed_option, time_limit_option, workers_option
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("targets", nargs=-1, required=True, metavar="[CLAIM|PAPER|FILE.py|FILE.json]...")
+@click.argument(
+    "targets", nargs=-1, required=True, metavar="[CLAIM|PAPER|FILE.py|FILE.json]...", shell_complete=complete_targets
+)
 @click.option(
     "--to", "language", type=click.Choice(["rocq"]), default="rocq", show_default=True, help="In which language."
 )

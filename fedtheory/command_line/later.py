@@ -38,6 +38,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "sarif",
             "referee",
             "counterexamples",
+            "badge",
             "results",
             "checkpoint",
             "picture",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm, say_given
 from fedtheory.command_line.options import OutputFile
 
@@ -18,7 +19,7 @@ INSTANCES, ROUNDS = 5, 20  # of the numeric check
 
 
 @click.command(cls=MethodCommand)
-@click.argument("algorithm")
+@click.argument("algorithm", shell_complete=complete_methods)
 @click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
 @click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant; 0 for convex.")
 @click.option("--clients", type=int, metavar="N", help="Number of clients; with --participants only.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from fedtheory.command_line.completing import complete_metrics
 from fedtheory.command_line.later import add_later
 from fedtheory.tools.devices import AUTOMATIC, LIBRARIES, choose_place
 from fedtheory.tools.untrusted import show_path
@@ -219,7 +220,13 @@ def add_metric_option(first: str) -> Callable[[Any], Any]:
         )
         return [
             click.Option(
-                ["--metric"], default="stationarity", show_default=True, metavar="NAMES", help=text, callback=_names
+                ["--metric"],
+                default="stationarity",
+                show_default=True,
+                metavar="NAMES",
+                help=text,
+                callback=_names,
+                shell_complete=complete_metrics,
             )
         ]
 

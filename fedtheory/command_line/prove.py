@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.options import EXIT_FAILED, EXIT_MISTAKEN, OutputFile, budget_option, seed_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ VERDICT_EXITS = {"proved": 0, "argued": 0, "supported": 0, "refuted": 3, "inconc
 
 
 @click.command()
-@click.argument("method")
+@click.argument("method", shell_complete=complete_methods)
 @click.option("--region", required=True, help='Parameters and their ranges: "0 < mu < L, 0 < lr < 2/L, N in 1..3".')
 @click.option(
     "--bound",

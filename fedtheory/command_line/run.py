@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods, complete_problems
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import (
     EXIT_INTERRUPTED,
@@ -47,8 +48,8 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
 
 
 @click.command(cls=MethodCommand)
-@click.argument("algorithm")
-@click.argument("problem")
+@click.argument("algorithm", shell_complete=complete_methods)
+@click.argument("problem", shell_complete=complete_problems)
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
 @add_problem_options
 @add_place_options

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from fedtheory.command_line.completing import complete_methods, complete_problems
 from fedtheory.command_line.later import add_later
 from fedtheory.command_line.method_options import PREFIX, MethodCommand
 from fedtheory.command_line.options import (
@@ -75,8 +76,8 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 
 
 @click.command(cls=GridCommand)
-@click.argument("methods")
-@click.argument("problems")
+@click.argument("methods", shell_complete=complete_methods)
+@click.argument("problems", shell_complete=complete_problems)
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
 @add_later(_problem_lists)
 @_values("--participants", "participants", int, None, "Clients drawn a round.")

@@ -26,6 +26,7 @@ class VerdictFiles:
     sarif: Path | None = None
     referee: Path | None = None
     counterexamples: Path | None = None
+    badge: Path | None = None
 
     @property
     def folder(self) -> Path | None:
@@ -44,6 +45,10 @@ class VerdictFiles:
         else:  # of somebody's own claims the instance is what they want to see
             own = [v for v in verdicts if sources[v.id].endswith(".py")]
             _write_instances(Path("counterexamples"), own, sources)
+        if self.badge is not None:
+            from fedtheory.claims.badge import write_badge
+
+            write_badge(verdicts, self.badge)
         if self.sarif is not None:
             from fedtheory.claims.code_scanning import write_verdicts
 
@@ -105,6 +110,7 @@ def show_verdicts(verdicts: Sequence[Verdict], sources: Mapping[str, str], *, wh
     """Print a line a verdict, or all of it, which texts they are of, and how many of each word there are."""
     from fedtheory.claims import report
     from fedtheory.claims.kernel import summarise_kernel
+    from fedtheory.claims.refutation import explain_refutation
 
     terminal = make_console()
     if whole:
@@ -112,6 +118,8 @@ def show_verdicts(verdicts: Sequence[Verdict], sources: Mapping[str, str], *, wh
     elif verdicts:
         print_table(terminal, report.tabulate_verdicts(verdicts, terminal.width))
         terminal.print("--verbose shows statements whole, and what decided")
+        if len(verdicts) == 1 and verdicts[0].counterexample is not None:
+            terminal.print(explain_refutation(verdicts[0].counterexample), highlight=False)
     for paper in dict.fromkeys(_find_publications({v.id: sources[v.id] for v in verdicts}).values()):
         terminal.print(f"judged text: {paper}", highlight=False)
     terminal.print(report.summarise(verdicts) or "nothing was checked")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm, say_given
 from fedtheory.command_line.options import EXIT_FAILED, OutputFile
 from fedtheory.tools.digits import known_digits
@@ -66,7 +67,7 @@ def _class_options(function: Any) -> Any:
 
 
 @click.command("worst-case", cls=MethodCommand)
-@click.argument("algorithm")
+@click.argument("algorithm", shell_complete=complete_methods)
 @click.option(
     "--clients",
     type=ClientCount(),

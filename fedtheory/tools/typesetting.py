@@ -68,9 +68,11 @@ class _Token:
     text: str
 
 
-def typeset_formula(text: str) -> str:
-    """Return a formula that stands alone as MathML, with fractions stacked."""
-    return f'<math display="block">{_Parser(_tokens(text), stacked=True).all()}</math>' if text else ""
+def typeset_formula(text: str, *, within_text: bool = False) -> str:
+    """Return a formula as MathML, with fractions stacked: one that stands alone, or one within a line of text."""
+    display = "" if within_text else ' display="block"'
+    spaced = text.replace("\\;", "\\quad ").replace("\\qquad", "\\quad\\quad ")
+    return f"<math{display}>{_Parser(_tokens(spaced), stacked=True).all()}</math>" if text else ""
 
 
 @lru_cache(maxsize=4096)
@@ -353,7 +355,10 @@ class _Parser:
     def command(self, name: str) -> str:
         """What a command of LaTeX stands for."""
         if name in ("frac", "tfrac", "dfrac"):
-            return f"<mfrac>{_one(self.atom(bare=True))}{_one(self.atom(bare=True))}</mfrac>"
+            self.skip()
+            above = _one(self.atom(bare=True))
+            self.skip()
+            return f"<mfrac>{above}{_one(self.atom(bare=True))}</mfrac>"
         if name in ("left", "right", "displaystyle", "big", "Big"):
             return ""
         if name == "quad":
@@ -380,7 +385,11 @@ class _Parser:
         if word == "sqrt":
             self.skip()
             return f"<msqrt>{self.atom(bare=True)}</msqrt>"
-        if word in _LETTERS or word in _SYMBOLS:
+        numbered = word in _SYMBOLS and self.k < len(self.tokens) and self.tokens[self.k].kind == "number"
+        if numbered:  # a name such as grad2
+            self.k += 1
+            found = f"<mi>{word}{self.tokens[self.k - 1].text}</mi>"
+        elif word in _LETTERS or word in _SYMBOLS:
             found = f"<mi>{(_LETTERS | _SYMBOLS)[word]}</mi>"
         elif word in _FUNCTIONS or len(word) > 2:
             found = f"<mi>{word}</mi>" + ("" if self.next() in ("(", "_", "^", "") else '<mspace width=".17em"/>')

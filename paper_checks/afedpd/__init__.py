@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import with_fields
 from paper_checks.afedpd import (
     accuracies,
     costs,
@@ -33,6 +34,7 @@ from paper_checks.afedpd import (
     theorem_two,
     theory,
 )
+from paper_checks.instance_fields import AFEDPD
 
 PAPER = Publication(
     "A-FedPD: Aligning Dual-Drift is All Federated Primal-Dual Learning Needs",
@@ -43,26 +45,29 @@ PAPER = Publication(
     read="With its appendix; the text that was read names no version.",
 )
 
-CLAIMS: list[Claim] = [
-    *participation.CLAIMS,
-    *speed.CLAIMS,
-    *residuals.CLAIMS,
-    *intervals.CLAIMS,
-    *accuracies.CLAIMS,
-    *tables.CLAIMS,
-    *label_shares.CLAIMS,
-    *costs.CLAIMS,
-    *hyperparameters.CLAIMS,
-    *theory.CLAIMS,
-    *theorem_one.CLAIMS,
-    *structure.CLAIMS,
-    *printed_methods.CLAIMS,
-    *moments.CLAIMS,
-    *drift.CLAIMS,
-    *partial_rounds.CLAIMS,
-    *stability.CLAIMS,
-    *recursion.CLAIMS,
-    *generalisation.CLAIMS,
-    *theorem_two.CLAIMS,
-    *remarks.CLAIMS,
-]
+CLAIMS: list[Claim] = with_fields(
+    [
+        *participation.CLAIMS,
+        *speed.CLAIMS,
+        *residuals.CLAIMS,
+        *intervals.CLAIMS,
+        *accuracies.CLAIMS,
+        *tables.CLAIMS,
+        *label_shares.CLAIMS,
+        *costs.CLAIMS,
+        *hyperparameters.CLAIMS,
+        *theory.CLAIMS,
+        *theorem_one.CLAIMS,
+        *structure.CLAIMS,
+        *printed_methods.CLAIMS,
+        *moments.CLAIMS,
+        *drift.CLAIMS,
+        *partial_rounds.CLAIMS,
+        *stability.CLAIMS,
+        *recursion.CLAIMS,
+        *generalisation.CLAIMS,
+        *theorem_two.CLAIMS,
+        *remarks.CLAIMS,
+    ],
+    AFEDPD,
+)

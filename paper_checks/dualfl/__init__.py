@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import with_fields
 from paper_checks.dualfl import (
     character,
     convergence,
@@ -28,6 +29,7 @@ from paper_checks.dualfl import (
     sparse,
     theory,
 )
+from paper_checks.instance_fields import DUALFL
 
 PAPER = Publication(
     "DualFL: A Duality-based Federated Learning Algorithm with Communication Acceleration in the General Convex Regime",
@@ -38,4 +40,7 @@ PAPER = Publication(
 
 THEORY = (theory, sequence, convergence, equivalences, duality, regularised, horizons, local_work, misprints)
 COMPARISONS = (primal_baselines, local_gap, heterogeneity, character, optimality, experiments, sparse)
-CLAIMS: list[Claim] = [claim for module in (*THEORY, *COMPARISONS) for claim in module.CLAIMS]
+CLAIMS: list[Claim] = with_fields(
+    [claim for module in (*THEORY, *COMPARISONS) for claim in module.CLAIMS],
+    DUALFL,
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import with_fields
 from paper_checks.fedpd import (
     baselines,
     characters,
@@ -28,6 +29,7 @@ from paper_checks.fedpd import (
     variance_reduced,
     worst_cases,
 )
+from paper_checks.instance_fields import FEDPD
 
 PAPER = Publication(
     "FedPD: A Federated Learning Framework With Adaptivity to Non-IID Data",
@@ -38,23 +40,26 @@ PAPER = Publication(
     read="Claims of Appendices E to G are of the authors' separate supplement.",
 )
 
-CLAIMS: list[Claim] = [
-    *theorem_one.CLAIMS,
-    *worst_cases.CLAIMS,
-    *local_solves.CLAIMS,
-    *step_sizes.CLAIMS,
-    *variance_reduced.CLAIMS,
-    *oracle_two_lemmas.CLAIMS,
-    *skipping.CLAIMS,
-    *curvatures.CLAIMS,
-    *lemmas.CLAIMS,
-    *printed_steps.CLAIMS,
-    *divergence.CLAIMS,
-    *communication.CLAIMS,
-    *supplement.CLAIMS,
-    *structure.CLAIMS,
-    *equivalences.CLAIMS,
-    *baselines.CLAIMS,
-    *experiments.CLAIMS,
-    *characters.CLAIMS,
-]
+CLAIMS: list[Claim] = with_fields(
+    [
+        *theorem_one.CLAIMS,
+        *worst_cases.CLAIMS,
+        *local_solves.CLAIMS,
+        *step_sizes.CLAIMS,
+        *variance_reduced.CLAIMS,
+        *oracle_two_lemmas.CLAIMS,
+        *skipping.CLAIMS,
+        *curvatures.CLAIMS,
+        *lemmas.CLAIMS,
+        *printed_steps.CLAIMS,
+        *divergence.CLAIMS,
+        *communication.CLAIMS,
+        *supplement.CLAIMS,
+        *structure.CLAIMS,
+        *equivalences.CLAIMS,
+        *baselines.CLAIMS,
+        *experiments.CLAIMS,
+        *characters.CLAIMS,
+    ],
+    FEDPD,
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import with_fields
 from paper_checks.fedslr import (
     closed_forms,
     communication,
@@ -28,6 +29,7 @@ from paper_checks.fedslr import (
     traffic,
     variants,
 )
+from paper_checks.instance_fields import FEDSLR
 
 PAPER = Publication(
     "Fusion of Global and Local Knowledge for Personalized Federated Learning",
@@ -37,20 +39,23 @@ PAPER = Publication(
     read="With its appendix; the text that was read names no version.",
 )
 
-CLAIMS: list[Claim] = [
-    *communication.CLAIMS,
-    *latency.CLAIMS,
-    *traffic.CLAIMS,
-    *comparison.CLAIMS,
-    *sensitivity.CLAIMS,
-    *components.CLAIMS,
-    *theory.CLAIMS,
-    *convergence.CLAIMS,
-    *kl_cases.CLAIMS,
-    *phase_two.CLAIMS,
-    *designs.CLAIMS,
-    *operators.CLAIMS,
-    *potential.CLAIMS,
-    *variants.CLAIMS,
-    *closed_forms.CLAIMS,
-]
+CLAIMS: list[Claim] = with_fields(
+    [
+        *communication.CLAIMS,
+        *latency.CLAIMS,
+        *traffic.CLAIMS,
+        *comparison.CLAIMS,
+        *sensitivity.CLAIMS,
+        *components.CLAIMS,
+        *theory.CLAIMS,
+        *convergence.CLAIMS,
+        *kl_cases.CLAIMS,
+        *phase_two.CLAIMS,
+        *designs.CLAIMS,
+        *operators.CLAIMS,
+        *potential.CLAIMS,
+        *variants.CLAIMS,
+        *closed_forms.CLAIMS,
+    ],
+    FEDSLR,
+)

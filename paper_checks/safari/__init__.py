@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
+from fedtheory.claims.refutation import with_fields
+from paper_checks.instance_fields import SAFARI
 from paper_checks.safari import (
     biased,
     cifar,
@@ -33,17 +35,20 @@ PAPER = Publication(
     read="With its appendix; the text that was read names no version.",
 )
 
-CLAIMS: list[Claim] = [
-    *mnist.CLAIMS,
-    *cifar.CLAIMS,
-    *fashion.CLAIMS,
-    *tables.CLAIMS,
-    *optimisation.CLAIMS,
-    *biased.CLAIMS,
-    *strongly_convex.CLAIMS,
-    *limits.CLAIMS,
-    *learnability.CLAIMS,
-    *positively_related.CLAIMS,
-    *generalisation.CLAIMS,
-    *no_worse.CLAIMS,
-]
+CLAIMS: list[Claim] = with_fields(
+    [
+        *mnist.CLAIMS,
+        *cifar.CLAIMS,
+        *fashion.CLAIMS,
+        *tables.CLAIMS,
+        *optimisation.CLAIMS,
+        *biased.CLAIMS,
+        *strongly_convex.CLAIMS,
+        *limits.CLAIMS,
+        *learnability.CLAIMS,
+        *positively_related.CLAIMS,
+        *generalisation.CLAIMS,
+        *no_worse.CLAIMS,
+    ],
+    SAFARI,
+)

@@ -21,18 +21,8 @@ from fedtheory.claims.explain.document import (
     TextLine,
 )
 from fedtheory.core.errors import FedtheoryError, NotAvailable
+from fedtheory.tools.latex import escape
 
-_SPECIAL = str.maketrans(
-    {
-        **{character: f"\\{character}" for character in "#$%&_{}"},
-        "~": "\\textasciitilde{}",
-        "^": "\\textasciicircum{}",
-        "\\": "\\textbackslash{}",
-        "<": "\\ensuremath{<}",
-        ">": "\\ensuremath{>}",
-        "|": "\\textbar{}",
-    }
-)
 _SECTIONS = {1: "section", 2: "subsection", 3: "paragraph"}
 _BEGIN = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
@@ -50,7 +40,7 @@ MOST_SECONDS = 300
 
 def write_latex_page(page: Document) -> str:
     """The whole document."""
-    lines = [_BEGIN + f"\\title{{{_text(page.title)}}}", "\\date{}", "\\begin{document}", "\\maketitle", ""]
+    lines = [_BEGIN + f"\\title{{{escape(page.title)}}}", "\\date{}", "\\begin{document}", "\\maketitle", ""]
     for block in page.blocks:
         lines += [*_write(block), ""]
     return "\n".join([*lines, "\\end{document}", ""])
@@ -104,7 +94,7 @@ def write_pdf(page: Document, path: Path) -> None:
 def _write(block: Block) -> Iterator[str]:
     match block:
         case Heading(text, level):
-            yield f"\\{_SECTIONS[level]}*{{{_text(text)}}}"
+            yield f"\\{_SECTIONS[level]}*{{{escape(text)}}}"
         case Paragraph(line):
             yield _line(line)
         case Display(math):
@@ -114,12 +104,12 @@ def _write(block: Block) -> Iterator[str]:
         case PageTable(_, head, rows):
             columns = f"p{{{0.92 / len(head):.2f}\\linewidth}}" * len(head)
             yield f"\\begin{{longtable}}{{{columns}}}"
-            yield " & ".join(f"\\textbf{{{_text(word)}}}" for word in head) + r" \\ \hline \endhead"
+            yield " & ".join(f"\\textbf{{{escape(word)}}}" for word in head) + r" \\ \hline \endhead"
             for row in rows:
                 yield " & ".join(map(_line, row)) + r" \\"
             yield "\\end{longtable}"
         case NumberedStep(number, name, said, grounds):
-            yield f"\\medskip\\noindent\\textbf{{({number})}} {_text(name)}: ${said.latex}$"
+            yield f"\\medskip\\noindent\\textbf{{({number})}} {escape(name)}: ${said.latex}$"
             if grounds:
                 yield "\\begin{itemize}"
                 yield from (f"\\item {_line(ground)}" for ground in grounds)
@@ -140,8 +130,4 @@ def _break(formula: str) -> str:
 
 
 def _line(line: TextLine) -> str:
-    return "".join(f"${part.latex}$" if isinstance(part, Math) else _text(part) for part in line)
-
-
-def _text(text: str) -> str:
-    return text.translate(_SPECIAL)
+    return "".join(f"${part.latex}$" if isinstance(part, Math) else escape(part) for part in line)

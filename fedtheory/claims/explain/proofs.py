@@ -142,6 +142,21 @@ def explain_file(path: Path) -> list[Document]:
     return pages
 
 
+def read_verdicts(path: Path) -> list[Verdict]:
+    """Return the verdicts of a file that 'fedtheory check --json' wrote, with their evidence.
+
+    Raises
+    ------
+    InvalidInput
+        The file is missing, or holds no verdicts.
+    """
+    data = read_json_file(path, "verdicts that 'fedtheory check --json' wrote")
+    found = data.get("verdicts") if isinstance(data, dict) else None
+    if not isinstance(found, list) or not all(isinstance(v, dict) for v in found):
+        raise InvalidInput(f"{path} holds no verdicts; 'fedtheory check --json {path}' writes them")
+    return [_as_verdict(v) for v in found]
+
+
 def _as_verdict(data: Mapping[str, Any]) -> Verdict:
     """Stored data as a verdict, with what pages read of it."""
     known = {field.name for field in fields(Verdict)}
