@@ -9,12 +9,17 @@ from .certificates.upper_bounds import prove as prove
 from .checker.certificates import check as check
 from .checker.derivations import check_derivation as check_derivation
 from .checker.refusals import Refused as Refused
+from .divergence import find_divergence as find_divergence
 from .every_n.vectors import Sampling as Sampling
 from .facts import compare as compare
 from .function_class import FunctionClass as FunctionClass
 from .parameters.methods import StatedContraction as StatedContraction
 from .parameters.methods import prove_bound as prove_bound
 from .parameters.methods import prove_contraction as prove_contraction
+from .potentials.largest import Scan as Scan
+from .potentials.largest import largest as largest
+from .potentials.questions import SomePotential as SomePotential
+from .potentials.questions import StatedPotential as StatedPotential
 from .potentials.smallest_rate import rate_of as rate_of
 from .potentials.smallest_rate import smallest_rate as smallest_rate
 from .rebuilt import verify_method as verify_method
