@@ -1,4 +1,4 @@
-"""The command line: check, conform, devices, explain, export, largest, list, lyapunov, new, prove, replay, run, selftest, sweep, worst-case."""
+"""The command line, a module a command; `PURPOSES` names them all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from fedtheory.command_line.check import check_command, replay_command, selftest_command
+from fedtheory.command_line.compare import compare_command
 from fedtheory.command_line.conform import conform_command
 from fedtheory.command_line.devices import devices_command
 from fedtheory.command_line.explain import explain_command
@@ -30,7 +31,7 @@ from fedtheory.command_line.worst_case import verify_certificate_command, worst_
 #: commands by purpose, as help shows them
 PURPOSES = {
     "Claims of papers": ("check", "selftest", "replay", "list", "new"),
-    "Theorems": ("prove", "worst-case", "lyapunov", "largest", "verify-certificate", "explain", "export"),
+    "Theorems": ("prove", "worst-case", "lyapunov", "largest", "compare", "verify-certificate", "explain", "export"),
     "Running methods": ("run", "sweep", "devices"),
     "Somebody's code": ("conform",),
 }
@@ -120,6 +121,7 @@ for command in (
     worst_case_command,
     lyapunov_command,
     largest_command,
+    compare_command,
     prove_command,
     new_command,
     verify_certificate_command,
