@@ -16,6 +16,7 @@ import click
 from fedtheory.command_line.check import check_command, replay_command, selftest_command
 from fedtheory.command_line.compare import compare_command
 from fedtheory.command_line.conform import conform_command
+from fedtheory.command_line.design import design_command
 from fedtheory.command_line.devices import devices_command
 from fedtheory.command_line.explain import explain_command
 from fedtheory.command_line.export import export_command
@@ -31,7 +32,17 @@ from fedtheory.command_line.worst_case import verify_certificate_command, worst_
 #: commands by purpose, as help shows them
 PURPOSES = {
     "Claims of papers": ("check", "selftest", "replay", "list", "new"),
-    "Theorems": ("prove", "worst-case", "lyapunov", "largest", "compare", "verify-certificate", "explain", "export"),
+    "Theorems": (
+        "prove",
+        "worst-case",
+        "lyapunov",
+        "largest",
+        "compare",
+        "design",
+        "verify-certificate",
+        "explain",
+        "export",
+    ),
     "Running methods": ("run", "sweep", "devices"),
     "Somebody's code": ("conform",),
 }
@@ -122,6 +133,7 @@ for command in (
     lyapunov_command,
     largest_command,
     compare_command,
+    design_command,
     prove_command,
     new_command,
     verify_certificate_command,

@@ -16,6 +16,7 @@ from .function_class import FunctionClass as FunctionClass
 from .parameters.methods import StatedContraction as StatedContraction
 from .parameters.methods import prove_bound as prove_bound
 from .parameters.methods import prove_contraction as prove_contraction
+from .potentials.design import Design as Design
 from .potentials.largest import Scan as Scan
 from .potentials.largest import largest as largest
 from .potentials.questions import SomePotential as SomePotential
