@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +104,15 @@ def list_shapes(app: Any, page: str, source: list[str]) -> None:
             source[0] += f'\n```{{py:data}} {name}\n:module: fedtheory.core.shapes\n:type: "{shape}"\n\n{said}\n```\n'
 
 
+def make_method_pages(app: Any) -> None:
+    """Write a page for each listed method."""
+    runpy.run_path(str(Path(app.srcdir) / "method_pages.py"))["write_pages"](Path(app.srcdir) / "methods")
+
+
 def setup(app: Any) -> None:
     """Connect what is above; formulas are kept before napoleon adds marks of its own."""
     app.connect("autodoc-process-signature", show_signature)
     app.connect("autodoc-process-docstring", keep_formulas, priority=400)
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", list_shapes)
+    app.connect("builder-inited", make_method_pages)

@@ -1,10 +1,10 @@
 """Exact instances on which a method's error does not fall as fast as is asked: one-dimensional quadratics, in fractions.
 
-Two clients have f_i(x) = a_i x^2/2, so x* = 0, and the method starts at x^0 = 1 as it always does. A round is then a linear map of the state,
-which is read off the method's own code. The errors y_r = x^r (with coins: the expectations of its square) obey a linear recurrence with constant
-coefficients of at most the order of the state's size. The shortest one follows from finitely many terms (Berlekamp and Massey), and every root of its
-characteristic polynomial has a part in y_r. So y_r tends to zero if and only if all roots lie inside the unit circle, which Schur and Cohn's
-recursion decides in fractions: nothing is rounded.
+Two clients have f_i(x) = a_i x^2/2 + s_i x with s_1 + s_2 = 0, so x* = 0, and the method starts at x^0 = 1 as it always does. A round is
+then an affine map of the state, which is read off the method's own code. The errors y_r = x^r (with coins: the expectations of its square)
+obey a linear recurrence with constant coefficients, of an order of at most the state's size and one. The shortest one follows from finitely
+many terms (Berlekamp and Massey), and every root of its characteristic polynomial has a part in y_r. So y_r tends to zero if and only if all
+roots lie inside the unit circle, which Schur and Cohn's recursion decides in fractions: nothing is rounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
-from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.errors import InvalidInput
 from fedtheory.core.exact import Row, rational
 from fedtheory.core.states import Layout
 from fedtheory.proofs.function_class import FunctionClass
@@ -38,19 +38,21 @@ class DivergentQuadratics:
 
     Parameters
     ----------
-    curvatures : those of the two clients' functions a_i x^2/2
+    curvatures, slopes : a_i and s_i of the two clients' functions a_i x^2/2 + s_i x
     rate : the factor a round that is not kept
     order : that of the recurrence of the errors
     random : whether the errors are second moments, over coins
     """
 
     curvatures: tuple[Fraction, ...]
+    slopes: tuple[Fraction, ...]
     rate: Fraction
     order: int
     random: bool
 
     def __str__(self) -> str:
-        functions = ", ".join(f"{a} x^2/2" for a in self.curvatures)
+        signs = {1: " + x", 0: "", -1: " - x"}
+        functions = ", ".join(f"{a} x^2/2{signs[int(s)]}" for a, s in zip(self.curvatures, self.slopes, strict=True))
         error = "E (x^r - x*)^2" if self.random else "(x^r - x*)^2"
         said = "does not tend to 0" if self.rate == 1 else f"is not of the order ({self.rate})^r"
         return f"two clients with {functions}, from x^0 = 1: {error} {said}"
@@ -61,7 +63,8 @@ def find_divergence(
 ) -> DivergentQuadratics | None:
     """A member of the class on which the method's squared error does not fall by the rate, or None where those that are tried show nothing.
 
-    Tried are two quadratics on the line with curvatures mu, (L + mu)/2 and L. Numbers are read as the decimals that they print as.
+    Tried are two quadratics on the line with curvatures mu, (L + mu)/2 and L and one minimiser, then those with mu and L and the slopes 1 and -1
+    at x* (unless zeta = 0). Numbers are read as the decimals that they print as.
 
     Parameters
     ----------
@@ -86,11 +89,15 @@ def find_divergence(
     require_traceable(algorithm, "exact")
     method, given = rational(algorithm), rational(function_class)
     low, high = Fraction(given.mu), Fraction(given.L)
-    for pair in sorted(combinations_with_replacement((low, (low + high) / 2, high), 2), reverse=True):
-        errors, random = _errors(method, pair)
+    pairs = sorted(combinations_with_replacement((low, (low + high) / 2, high), 2), reverse=True)
+    cases = [(pair, (Fraction(0), Fraction(0))) for pair in pairs]
+    if low > 0 and function_class.zeta != 0:
+        cases += [(pair, (Fraction(1), Fraction(-1))) for pair in pairs if {*pair} <= {low, high}]
+    for pair, slopes in cases:
+        errors, random = _errors(method, pair, slopes)
         polynomial = shortest_recurrence(errors)
         if not all_roots_inside(polynomial, _least_modulus(rate, random)):
-            return DivergentQuadratics(pair, rate, len(polynomial) - 1, random)
+            return DivergentQuadratics(pair, slopes, rate, len(polynomial) - 1, random)
     return None
 
 
@@ -103,37 +110,42 @@ def _least_modulus(rate: Fraction, random: bool) -> Fraction:
     return size + Fraction(1, scale)
 
 
-def _errors(method: Algorithm, curvatures: Sequence[Fraction]) -> tuple[Row, bool]:
+def _errors(method: Algorithm, curvatures: Sequence[Fraction], slopes: Sequence[Fraction]) -> tuple[Row, bool]:
     """Twice as many terms of the errors as their recurrence may have coefficients, and whether they are second moments."""
-    functions: Any = SeparableQuadratics(_column(curvatures), _column([Fraction(0)] * len(curvatures)))
+    centres = [-s / a if s else Fraction(0) for a, s in zip(curvatures, slopes, strict=True)]
+    functions: Any = SeparableQuadratics(_column(curvatures), _column(centres))
     start = method.init(functions, np.array([[Fraction(1)]], dtype=object))
     layout = Layout.of(start)
-    state, size, at = layout.flatten(start), layout.size, layout.slices()["x"].start
-    maps = list(_maps(method, functions, layout))
+    at, maps = layout.slices()["x"].start, list(_maps(method, functions, layout))
+    state = np.append(layout.flatten(start), Fraction(1))
+    if not any(s for s in slopes):  # then the maps are linear, or the method moves away from x*
+        linear = all(not any(matrix[:-1, -1]) for _, matrix in maps)
+        maps = [(chance, matrix[:-1, :-1]) for chance, matrix in maps] if linear else maps
+        state = state[:-1] if linear else state
+    size, found = len(state), []
     if len(maps) == 1:
-        found, matrix = [], maps[0][1]
         for _ in range(2 * size):
             found.append(Fraction(state[at]))
-            state = matrix @ state
+            state = maps[0][1] @ state
         return found, False
-    moments, squares = np.outer(state, state), []
+    moments = np.outer(state, state)
     for _ in range(size * (size + 1)):  # a symmetric matrix has size (size + 1)/2 entries
-        squares.append(Fraction(moments[at, at]))
+        found.append(Fraction(moments[at, at]))
         moments = sum(chance * (matrix @ moments @ matrix.T) for chance, matrix in maps)
-    return squares, True
+    return found, True
 
 
 def _maps(method: Algorithm, functions: Any, layout: Layout) -> Iterator[tuple[Fraction, NDArray[Any]]]:
-    """The matrices of a round, one an outcome of its coins, with their probabilities."""
+    """The matrices of a round on states with a 1 behind them, one an outcome of its coins, with their probabilities."""
     size = layout.size
     basis = np.full((size + 1, size), Fraction(0), dtype=object)
     basis[np.arange(1, size + 1), np.arange(size)] = Fraction(1)
     states = layout.unflatten(basis)
     for chance, after in enumerate_outcomes(lambda key: method.round(functions, states, None, key), 0):
         images = np.broadcast_to(layout.flatten(after), (size + 1, size))
-        if any(value != 0 for value in images[0]):
-            raise CannotTrace(f"a round of {type(method).__name__} moves the state of the solution x* = 0")
-        yield Fraction(chance), images[1:].T
+        matrix = np.full((size + 1, size + 1), Fraction(0), dtype=object)
+        matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, -1] = (images[1:] - images[0]).T, images[0], Fraction(1)
+        yield Fraction(chance), matrix
 
 
 def _column(values: Sequence[Fraction]) -> NDArray[Any]:

@@ -23,9 +23,9 @@ STRONG = FunctionClass(L=1.0, mu=0.1)
 def test_fedpd_ends_at_the_known_step():
     """Douglas-Rachford splitting: eta = 1/sqrt(L mu), with the rate 1/(1 + sqrt(mu/L))^2."""
     best = 1 / (1 + math.sqrt(0.1)) ** 2
-    found = Design(lambda free: FedPD(free["eta"]), STRONG).search({"eta": 3.0}, most=12)
-    assert best - 1e-6 <= found.found.proved < best + 3e-3
-    assert found.not_below < found.found.proved and found.gap < 1e-3
+    found = Design(lambda free: FedPD(free["eta"]), STRONG).search({"eta": 2.5}, most=12)
+    assert best - 1e-6 <= found.found.proved < best + 5e-3  # a dozen points
+    assert found.not_below < found.found.proved and found.gap < 1e-4
     assert check(dict(found.found.decrease.data)) == check(dict(found.found.floor.data)) == 0
 
 

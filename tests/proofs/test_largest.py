@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from fedtheory import FedAvg, FedPD, FunctionClass, GradientDescent, GradientSteps, Scaffnew, Scaffold
+from fedtheory.algorithms import listed
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.checker.certificates import check
@@ -161,6 +162,23 @@ def test_instances_of_divergence_are_those_known_by_hand():
     found = find_divergence(Scaffold(GradientSteps(3, 2.01)), STRONG)
     a = float(found.curvatures[0])
     assert abs(1 - 2.01 * a) ** 3 > 1 and set(found.curvatures) == {found.curvatures[0]} and not found.random
+
+
+def test_dual_methods_are_seen_through_their_slopes():
+    """With curvatures mu and L dual ascent's one mode has 1 - step (1/mu + 1/L)/2, and clients with one minimiser never move it."""
+    exact = Fraction(2) / Fraction(11, 2)
+    assert find_divergence(listed("dual-ascent").build(exact=True, step=exact - Fraction(1, 1000)), STRONG) is None
+    found = find_divergence(listed("dual-ascent").build(exact=True, step=exact), STRONG)
+    assert found.curvatures == (Fraction(1, 10), 1) and found.slopes == (1, -1)
+    assert "1/10 x^2/2 + x, 1 x^2/2 - x" in str(found)
+    without = FunctionClass(L=1.0, mu=0.1, zeta=0.0)
+    assert find_divergence(listed("dual-ascent").build(exact=True, step=exact), without) is None
+
+
+def test_biased_methods_do_not_reach_the_solution():
+    """FedAvg with two local steps settles beside x* as soon as clients differ."""
+    found = find_divergence(FedAvg(GradientSteps(2, 0.5)), STRONG)
+    assert found.slopes == (1, -1) and len({*found.curvatures}) == 2
 
 
 def test_second_moments_count_where_there_are_coins():
