@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,11 @@ def typeset_prose(app: Any, tree: Any, page: str) -> None:
             text.parent.replace(text, nodes.raw("", shown, format="html"))
 
 
+def make_method_pages(app: Any) -> None:
+    """Write a page for each listed method."""
+    runpy.run_path(str(Path(app.srcdir) / "method_pages.py"))["write_pages"](Path(app.srcdir) / "methods")
+
+
 def setup(app: Any) -> None:
     """Connect what is above; formulas are kept before napoleon adds marks of its own."""
     app.connect("doctree-resolved", typeset_prose)
@@ -142,3 +148,4 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", keep_formulas, priority=400)
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", list_shapes)
+    app.connect("builder-inited", make_method_pages)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from fedtheory.command_line.method_options import MethodCommand, build_algorithm
 from fedtheory.command_line.options import OutputFile
 
 if TYPE_CHECKING:
+    from fedtheory.proofs.certificates.upper_bounds import Certificate
     from fedtheory.proofs.potentials.smallest_rate import SmallestRate
 
 INSTANCES, ROUNDS = 5, 20  # of the numeric check
@@ -128,10 +130,15 @@ def _write(found: SmallestRate, file: Path) -> list[str]:
 
     if found.decrease is None or found.floor is None:
         raise SolverFailed("no exact certificate was found; there is nothing to write")
-    beside = file.with_name(f"{file.stem}-floor{file.suffix}")
-    found.decrease.write(file)
-    found.floor.write(beside)
-    return [str(file), str(beside)]
+    return write_proofs((found.decrease, found.floor), file)
+
+
+def write_proofs(certificates: Sequence[Certificate], file: Path) -> list[str]:
+    """Write the certificate of a decrease to a file, and that of the floor, where there is one, beside it; return their names."""
+    names = [file, file.with_name(f"{file.stem}-floor{file.suffix}")][: len(certificates)]
+    for certificate, name in zip(certificates, names, strict=True):
+        certificate.write(name)
+    return [str(name) for name in names]
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:

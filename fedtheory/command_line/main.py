@@ -1,4 +1,4 @@
-"""The command line: check, conform, devices, explain, export, list, lyapunov, new, prove, replay, run, selftest, sweep, worst-case."""
+"""The command line, a module a command; `PURPOSES` names them all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from typing import Any
 import click
 
 from fedtheory.command_line.check import check_command, replay_command, selftest_command
+from fedtheory.command_line.compare import compare_command
 from fedtheory.command_line.conform import conform_command
+from fedtheory.command_line.design import design_command
 from fedtheory.command_line.devices import devices_command
 from fedtheory.command_line.explain import explain_command
 from fedtheory.command_line.export import export_command
+from fedtheory.command_line.largest import largest_command
 from fedtheory.command_line.list import list_command
 from fedtheory.command_line.lyapunov import lyapunov_command
 from fedtheory.command_line.options import EXIT_FAILED, EXIT_INTERRUPTED
@@ -29,7 +32,17 @@ from fedtheory.command_line.worst_case import verify_certificate_command, worst_
 #: commands by purpose, as help shows them
 PURPOSES = {
     "Claims of papers": ("check", "selftest", "replay", "list", "new"),
-    "Theorems": ("prove", "worst-case", "lyapunov", "verify-certificate", "explain", "export"),
+    "Theorems": (
+        "prove",
+        "worst-case",
+        "lyapunov",
+        "largest",
+        "compare",
+        "design",
+        "verify-certificate",
+        "explain",
+        "export",
+    ),
     "Running methods": ("run", "sweep", "devices"),
     "Somebody's code": ("conform",),
 }
@@ -118,6 +131,9 @@ for command in (
     sweep_command,
     worst_case_command,
     lyapunov_command,
+    largest_command,
+    compare_command,
+    design_command,
     prove_command,
     new_command,
     verify_certificate_command,

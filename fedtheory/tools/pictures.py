@@ -30,7 +30,7 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
 
     With ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
     ``y``, rows for ``y``, named by ``zlabel``, logarithmic unless ``logz`` is false; infinite cells are crossed out, cells that are NaN
-    are left blank.
+    are left blank, and cells (row, column) in ``dots`` have a dot.
     """
     require("matplotlib", "pictures")
     from matplotlib.figure import Figure
@@ -76,6 +76,8 @@ def _heat_map(fig: Any, axes: Any, picture: Mapping[str, Any]) -> None:
     fig.colorbar(image, label=picture["zlabel"])
     rows, columns = np.nonzero(np.isposinf(z))
     axes.plot(columns, rows, "rx")
+    for row, column in picture.get("dots", ()):
+        axes.plot(column, row, marker="o", color="white", markeredgecolor="black", markersize=4)
     for axis, values in ((axes.xaxis, picture["x"]), (axes.yaxis, picture["y"])):
         axis.set_ticks(range(len(values)), labels=[f"{v:.3g}" for v in values])
 

@@ -1,0 +1,257 @@
+"""The command ``compare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedtheory.command_line.largest import UNITS, show_value
+from fedtheory.command_line.lyapunov import write_proofs
+from fedtheory.command_line.method_options import MethodCommand, read_values
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile, fresh_option, leave_interrupted, open_journal
+from fedtheory.tools.terminal import make_console, make_plain_table, print_table, show_progress
+
+if TYPE_CHECKING:
+    from fedtheory.algorithms.listing import Listed
+    from fedtheory.algorithms.options import Option
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.proofs.potentials.progress import ProvedProgress
+    from fedtheory.tools.journal import Journal
+
+ZETAS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the picture of floors, in units of the zeta that is stated
+#: roles of numbers that are named with a method: those that change it
+NAMED = ("rho", "eta", "nu", "q", "alpha", "momentum", "server_lr")
+REACH = 64  #: of searches over proximal steps and penalties, in their units
+Cells = dict[str, Any]
+
+
+@click.command(cls=MethodCommand)
+@click.argument("methods")
+@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
+@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant.")
+@click.option(
+    "--zeta", type=float, help="Root mean square of the clients' gradients at x*; methods with a floor need it."
+)
+@click.option("--accuracy", type=float, default=0.01, show_default=True, help="V is to fall from 1 to this.")
+@click.option(
+    "--certificates", type=click.Path(path_type=Path, file_okay=False), help="Write the exact proofs to this folder."
+)
+@click.option("--picture", type=OutputFile(), help="Draw rates against local steps, and floors against zeta beside it.")
+@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@fresh_option
+def compare_command(methods: str, **options: Any) -> None:
+    """Compare METHODS, with commas between, by what is proved of each at its best step: rate, floor, rounds and floats to an accuracy.
+
+    The step is the one with the fewest rounds from V = 1 to the accuracy, found numerically; rate and floor at it are proved in exact
+    arithmetic. V is a potential of the method, with V >= ||x - x*||^2; where x* is no fixed point it is ||x - x*||^2, and stays above the floor
+    at worst. A method with a probability of communication, and without one stated, communicates once in as many steps as the others take
+    locally.
+
+    Exit status: 0 when all is proved; 1 when something of a method is not; 2 for bad arguments; 130 when interrupted (the same command goes on).
+    """
+    from fedtheory.algorithms import listed
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.tools.journal import Journal
+
+    if not options["mu"] > 0 or not 0 < options["accuracy"] < 1:
+        raise InvalidInput(
+            f"expected mu > 0 and an accuracy between 0 and 1; got {options['mu']} and {options['accuracy']}"
+        )
+    function_class = FunctionClass(options["big_l"], options["mu"], options["zeta"])
+    asked = list(_list_cases([listed(name) for name in dict.fromkeys(methods.split(","))], options))
+    identity = [str(function_class), options["accuracy"], [[entry.name, settings] for entry, settings in asked]]
+    journal = Journal("compare", json.loads(json.dumps(identity, default=str)))
+    open_journal(journal, options["fresh"], len(asked), "methods")
+    rows = _find_rows(asked, function_class, options, journal)
+    journal.close()
+    last = [row for row in rows if row["shown"]]
+    if options["picture"] is not None:
+        _draw(rows, options["zeta"], options["picture"])
+    _report(last, function_class, options)
+    sys.exit(EXIT_FAILED if any(row["error"] for row in last) else 0)
+
+
+def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> list[tuple[Listed, Cells]]:
+    """Methods with their settings; for a picture with fewer local steps, too, the last of each method with those that are asked."""
+    asked = options.get("set_local_steps") or 1
+    counts = [asked]
+    if options["picture"] is not None:
+        counts = [*(k for k in (1, 2, 4, 8, 16, 32) if k < asked), asked]
+    found = []
+    for entry in entries:
+        for count in counts:
+            given = dict(read_values(entry, options))
+            if "steps" in given:
+                given["steps"] = count
+            for option in entry.options:
+                if option.role == "q" and "steps" not in given and count > 1 and given[option.name] == option.default:
+                    given[option.name] = 1 / count
+            found.append((entry, given | {" count": count, " shown": count == asked}))
+    return found
+
+
+def find_step(entry: Listed, settings: Cells) -> Option:
+    """The option that is the method's step: of its gradient steps, or of its proximal steps where these are exact.
+
+    Raises
+    ------
+    InvalidInput
+        There is none.
+    """
+    from fedtheory.core.errors import InvalidInput
+
+    roles = ("eta", "rho", "nu") if settings.get("exact") else ("lr", "eta", "rho", "nu")
+    by_role = {option.role: option for option in reversed(entry.options) if option.kind is float}
+    for role in roles:
+        if role in by_role:
+            return by_role[role]
+    raise InvalidInput(f"{entry.name} has no step that could be chosen; it has {', '.join(entry.uses)}")
+
+
+def _find_rows(
+    asked: list[tuple[Listed, Cells]], function_class: FunctionClass, options: dict[str, Any], journal: Journal
+) -> list[Cells]:
+    kept = journal.read()
+    rows: list[Cells] = []
+    try:
+        with show_progress("comparing", len(asked), done=len(kept), lines=True) as advance:
+            for entry, settings in asked:
+                key = f"{entry.name} {settings[' count']}"
+                if key not in kept:
+                    kept[key] = _find_row(entry, settings, function_class, options)
+                    journal.add(key, kept[key])
+                    advance(key)
+                rows.append(kept[key])
+    except KeyboardInterrupt:
+        leave_interrupted(f"{len(rows)} of {len(asked)} cases")
+    return rows
+
+
+def _find_row(entry: Listed, settings: Cells, function_class: FunctionClass, options: dict[str, Any]) -> Cells:
+    """One method: its best step, and what is proved there; or why nothing is."""
+    from fedtheory.core.errors import FedtheoryError
+    from fedtheory.proofs.potentials.progress import StepSearch
+
+    own = {name: value for name, value in settings.items() if not name.startswith(" ")}
+    option = find_step(entry, own)
+    given = {name: value for name, value in own.items() if name != option.name}
+    unit = float(function_class.L) ** UNITS.get(option.role, 0)
+    top = None if option.role == "lr" else REACH * unit
+    search = StepSearch(
+        lambda step: entry.build(**given, **{option.name: step}), function_class, options["accuracy"], top=top
+    )
+    row = {
+        "method": entry.name,
+        "local_steps": settings[" count"],
+        "shown": settings[" shown"],
+        "option": option.flag[2:],
+    }
+    try:
+        found = search.prove(search.best())
+    except FedtheoryError as error:
+        return row | {"error": str(error)}
+    folder = options["certificates"]
+    if folder is not None and settings[" shown"]:
+        write_proofs(found.certificates, folder / f"{entry.name}.json")
+    named = [
+        f"{o.name} = {given[o.name]}"
+        for o in entry.options
+        if o.role in NAMED and o.name in given and given[o.name] is not None
+    ]
+    words = f" with {', '.join(named)}" if named else ""
+    return (
+        row
+        | {"error": "", "settings": {k: v for k, v in given.items() if v is not None}, "with": words}
+        | _tell(found, options)
+    )
+
+
+def _tell(found: ProvedProgress, options: dict[str, Any]) -> Cells:
+    rounds = found.rounds_to(options["accuracy"])
+    zeta = options["zeta"] or 0.0
+    return {
+        "step": show_value(found.step),
+        "rate": str(found.rate),
+        "offset": str(found.offset),
+        "floor": None if found.floor is None else str(found.floor),
+        "potential": found.potential,
+        "from_round": found.first,
+        "up": found.up,
+        "down": found.down,
+        "rounds": rounds,
+        "vectors": None if rounds is None else rounds * (found.up + found.down),
+        "floors": [found.floor_at(zeta * size, zeta) for size in ZETAS],
+    }
+
+
+def _report(rows: list[Cells], function_class: FunctionClass, options: dict[str, Any]) -> None:
+    answer = {"class": str(function_class), "accuracy": options["accuracy"], "methods": rows}
+    if options["json_file"] is not None:
+        text = json.dumps(answer, indent=1, allow_nan=False)
+        if str(options["json_file"]) == "-":
+            click.echo(text)
+            return
+        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
+        options["json_file"].write_text(text + "\n")
+    click.echo(
+        f"{function_class}, every n >= 2: E V(after) <= rate V(before) + (1 - rate) floor, proved in exact arithmetic"
+    )
+    view = make_plain_table("method", "step", "rate#", "floor#", "rounds#", "sent#", "received#", "vectors#")
+    for row in rows:
+        if row["error"]:
+            continue
+        floor = "-" if row["floor"] is None else f"{float(Fraction(row['floor'])):.4g}"
+        shown = ("-", "-") if row["rounds"] is None else (str(row["rounds"]), f"{row['vectors']:g}")
+        step = f"{row['option']} = {row['step']}"
+        traffic = (f"{row['up']:g}", f"{row['down']:g}")
+        view.add_row(row["method"], step, f"{float(Fraction(row['rate'])):.6g}", floor, shown[0], *traffic, shown[1])
+    print_table(make_console(), view)
+    click.echo(
+        f"rounds: from V = 1 to V <= {options['accuracy']:g}; sent, received: vectors of d floats a client and round, in expectation; "
+        "vectors: all of them together. The steps were found numerically: another may be better."
+    )
+    for row in rows:
+        if row["error"]:
+            click.echo(f"{row['method']}: nothing is proved: {row['error']}")
+        else:
+            since = f", from round {row['from_round']} on" if row["from_round"] else ""
+            click.echo(f"{row['method']}{row['with']}: V = {row['potential']}{since}")
+
+
+def _draw(rows: list[Cells], zeta: float | None, file: Path) -> None:
+    from fedtheory.tools.pictures import save_picture
+
+    good = [row for row in rows if not row["error"]]
+    names = list(dict.fromkeys(row["method"] for row in good))
+
+    def series(pairs: dict[str, tuple[list[float], list[float]]]) -> list[Cells]:
+        return [{"label": name, "x": x, "y": y} for name, (x, y) in pairs.items()]
+
+    by_steps = {
+        name: (
+            [row["local_steps"] for row in good if row["method"] == name],
+            [float(Fraction(row["rate"])) for row in good if row["method"] == name],
+        )
+        for name in names
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    title = "Proved rates at each method's best step"
+    about = {"xlabel": "local steps, or steps a communication", "ylabel": "rate a round"}
+    save_picture({"title": title, **about, "series": series(by_steps)}, file)
+    if zeta:
+        sizes = [zeta * size for size in ZETAS]
+        floors = {row["method"]: (sizes, row["floors"]) for row in good if row["shown"] and any(row["floors"])}
+        if floors:
+            scales = {"logx": True, "logy": True}
+            title = f"Proved floors at the steps for zeta = {zeta:g}"
+            save_picture(
+                {"title": title, "xlabel": "zeta", "ylabel": "floor of V", **scales, "series": series(floors)},
+                file.with_name(f"{file.stem}-floor{file.suffix}"),
+            )

@@ -1,0 +1,163 @@
+"""The command ``design``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fedtheory.command_line.largest import find_option, show_value
+from fedtheory.command_line.lyapunov import write_proofs
+from fedtheory.command_line.method_options import MethodCommand, read_values
+from fedtheory.command_line.options import OutputFile
+from fedtheory.tools.terminal import show_progress
+
+if TYPE_CHECKING:
+    from fedtheory.proofs.potentials.design import Design, Designed
+
+CELLS = 9  #: a side of a map, from a third of the values found to three times them
+MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
+
+
+@click.command(cls=MethodCommand)
+@click.argument("algorithm")
+@click.option(
+    "--free",
+    required=True,
+    metavar="NAMES",
+    help="The options that are chosen, with commas between: lr,rho. They start at their values.",
+)
+@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
+@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=200, show_default=True, help="Parameters that are tried at most."
+)
+@click.option(
+    "--map",
+    "map_file",
+    type=OutputFile(),
+    help="Draw rates over the two free options around the answer; a dot: proved.",
+)
+@click.option(
+    "--certificate",
+    type=OutputFile(),
+    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
+)
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
+@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+def design_command(algorithm: str, **options: Any) -> None:
+    """Parameters of ALGORITHM with a small proved rate over a class, for every number of clients.
+
+    Nelder and Mead's search over the rates of potentials, begun at the values of the free options; the rate where it ends is proved in exact
+    arithmetic. An exact instance says how much better the rate at these parameters could be. That other parameters are worse is not shown.
+    """
+    from fedtheory.algorithms import listed
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.proofs.potentials.design import Design
+
+    entry = listed(algorithm)
+    free = [find_option(entry, name) for name in dict.fromkeys(options["free"].split(","))]
+    for option in free:
+        if option.kind is not float:
+            raise InvalidInput(f"{option.name} is a whole number; for these there is 'fedtheory largest'")
+    if options["map_file"] is not None and len(free) != 2:
+        raise InvalidInput(f"a map has two free options, got {len(free)}")
+    values = read_values(entry, options)
+    names = [option.name for option in free]
+    given = {name: value for name, value in values.items() if name not in names}
+    search = Design(
+        lambda chosen: entry.build(**given, **chosen),
+        FunctionClass(options["big_l"], options["mu"]),
+        options["time_limit"],
+    )
+    found = _search(search, {name: float(values[name] or 0.0) for name in names}, options["most"])
+    answer = _summary(found, algorithm, search)
+    if options["certificate"] is not None and found.found.decrease is not None and found.found.floor is not None:
+        answer["certificates"] = write_proofs((found.found.decrease, found.found.floor), options["certificate"])
+    if options["map_file"] is not None:
+        _draw(search, found.parameters, algorithm, options["map_file"])
+    _report(answer, options["json_file"])
+
+
+def _search(search: Design, start: Mapping[str, float], most: int) -> Designed:
+    with show_progress("trying parameters", most, late=True, lines=True) as advance:
+        search.tell = advance
+        found = search.search(start, most)
+    search.tell = lambda _: None
+    return found
+
+
+def _summary(found: Designed, algorithm: str, search: Design) -> dict[str, Any]:
+    return {
+        "algorithm": algorithm,
+        "class": str(search.function_class),
+        "parameters": {name: show_value(value) for name, value in found.parameters.items()},
+        "rate": str(found.found.proved),
+        "potential": str(found.found.potential),
+        "from_round": found.found.first,
+        "not_below": None if found.not_below is None else str(found.not_below),
+        "no_instance": found.why_none,
+        "tight": found.gap is not None and found.gap <= MATCHING,
+        "tried": found.tried,
+    }
+
+
+def _report(answer: dict[str, Any], json_file: Path | None) -> None:
+    if json_file is not None:
+        text = json.dumps(answer, indent=1, allow_nan=False)
+        if str(json_file) == "-":
+            click.echo(text)
+            return
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(text + "\n")
+    shown = ", ".join(f"{name} = {value}" for name, value in answer["parameters"].items())
+    since = f" from round {answer['from_round']} on" if answer["from_round"] else ""
+    click.echo(
+        f"{answer['algorithm']} over {answer['class']}, every n >= 2: {shown}, the best of {answer['tried']} that were tried"
+    )
+    click.echo(
+        f"E V(after) <= {float(Fraction(answer['rate'])):.6g} V(before){since}, proved in exact arithmetic: {answer['rate']}"
+    )
+    click.echo(f"V = {answer['potential']}   (differences to the fixed point; V >= ||x - x*||^2)")
+    if answer["not_below"] is None:
+        click.echo(f"how much better the rate at these parameters may be is not known: {answer['no_instance']}")
+    else:
+        low = f"{float(Fraction(answer['not_below'])):.6g}"
+        close = (
+            f"within {MATCHING:g} of the proved one"
+            if answer["tight"]
+            else "below the proved one; what is true of these parameters is between"
+        )
+        click.echo(f"at these parameters an exact instance contradicts the rate {low}, {close}")
+    click.echo("that no other parameters are better is not shown")
+    if "certificates" in answer:
+        click.echo(f"the proof is in {' and '.join(answer['certificates'])}")
+
+
+def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, file: Path) -> None:
+    """Rates over a grid around the parameters found, in even ratios (around 0: from 0 to 1)."""
+    from fedtheory.tools.pictures import save_picture
+
+    axes = {
+        name: np.geomspace(float(value) / 3, 3 * float(value), CELLS).tolist()
+        if value > 0
+        else np.linspace(0, 1, CELLS).tolist()
+        for name, value in parameters.items()
+    }
+    with show_progress("proving", CELLS**2, late=True, lines=True) as advance:
+        search.tell = advance
+        rates, proved = search.map(axes)
+    (first, across), (second, up) = axes.items()
+    picture = {
+        "title": f"Rates of {algorithm}; dots: proved, crosses: no potential",
+        **{"xlabel": first, "ylabel": second, "zlabel": "rate a round", "logz": False},
+        **{"x": across, "y": up, "z": rates, "dots": proved},
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    save_picture(picture, file)
