@@ -107,7 +107,12 @@ MISTAKES = {
         Mistake("tau inside the root", _STEP, "m / namespace(v).sqrt(v + self.tau)"),
         Mistake("no tau", _STEP, "m / namespace(v).sqrt(v)"),
         Mistake("no root", _STEP, "m / (v + self.tau)"),
-        Mistake("second moment starts at zero", "self.tau**2 + 0 * x0", "0 * x0"),
+        Mistake(
+            "second moment starts at zero",
+            "self.tau**2 + 0 * x0",
+            "0 * x0",
+            seen="https://github.com/adap/flower/blob/18638bc758665120e91e6f3071e65367da83b297/src/py/flwr/server/strategy/fedadam.py",
+        ),
         Mistake("first moment not damped", _FIRST, "move", needs="beta2"),
         Mistake("step along the move in place of its moment", _STEP, _STEP.replace("m /", "move /"), needs="beta2"),
         Mistake(
@@ -133,7 +138,7 @@ MISTAKES = {
 }
 
 _SOURCE = "Reddi et al. 2021, Algorithm 2"
-_CALLED = {"beta1": {"called": "momentum"}}
+_CALLED = {"beta1": {"called": "momentum"}, "beta2": {"telling": 0.95}, "tau": {"telling": 0.05}}
 
 LISTED = (
     listing(
@@ -142,7 +147,7 @@ LISTED = (
         _SOURCE,
         rule="adagrad",
         beta2=FedOpt.beta2,  # which its sum does not use
-        changes={"beta1": {"called": "momentum", "default": 0}},
+        changes=_CALLED | {"beta1": {"called": "momentum", "default": 0}},
     ),
     listing("fedadam", FedOpt, _SOURCE, rule="adam", changes=_CALLED),
     listing("fedyogi", FedOpt, _SOURCE, rule="yogi", changes=_CALLED),

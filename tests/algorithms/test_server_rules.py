@@ -7,9 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from helpers import close, play, problem, x0_of
+from server_loops import FedAdamLoop
 
 from fedtheory import run
 from fedtheory.algorithms import FedAvg, FedAvgM, FedExP, FedNova, FedOpt, GradientDescent, listed
+from fedtheory.algorithms.mistakes import find_code_mistakes
+from fedtheory.conformance.compare import conform
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import All, Bernoulli, Clients, Uniform
@@ -98,6 +101,19 @@ def test_yogi_and_adam_part_where_moves_shrink() -> None:
     square = (LR * gradient(f, x0_of(f))) ** 2
     close(adam[1].v, 50 + square / 2, ROUNDING)
     close(yogi[1].v, 100 - square / 2, ROUNDING)
+
+
+def test_a_second_moment_that_starts_at_zero_is_seen() -> None:
+    """As in Flower's FedAdam; the source starts at tau^2 or above."""
+
+    class Flowers(FedAdamLoop):
+        def begin(self) -> None:
+            """v = 0."""
+
+    found = conform(Flowers(), "fedadam", seeds=1)
+    assert not found.conforms and found.starts.keys() == {"v"} and found.updates == {"x": True, "m": True, "v": True}
+    known = next(m for m in find_code_mistakes(FedOpt) if "starts at zero" in m.name)
+    assert known.seen.startswith("https://github.com/adap/flower/")
 
 
 def test_other_local_work_is_refused_by_fednova() -> None:

@@ -1,7 +1,7 @@
 """The smallest rate for which a potential exists, over a whole class of functions and for every number of clients at once.
 
 A potential is a quadratic form in the free parts u of a method's errors (`fedtheory.proofs.potentials.invariants`) plus a multiple of the
-objective gap,
+objective gap, and where oracles promise something of their answers, as compressors do, of the clients' gradients at x as well:
 
     V = sum_jk P_jk <mean u_j, mean u_k> + sum_jk D_jk mean_i <dev u_j, dev u_k> + q (f(x) - f*).
 
@@ -39,7 +39,8 @@ from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.guard import Runs, require_within
 from fedtheory.proofs.potentials.guard import DecreaseQuestion, require_decrease
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
-from fedtheory.proofs.potentials.program import GRADIENT, PotentialSearch, name_parts
+from fedtheory.proofs.potentials.program import PotentialSearch
+from fedtheory.proofs.potentials.terms import GRADIENT, name_parts
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
