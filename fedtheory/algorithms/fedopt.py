@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
@@ -138,7 +138,11 @@ MISTAKES = {
 }
 
 _SOURCE = "Reddi et al. 2021, Algorithm 2"
-_CALLED = {"beta1": {"called": "momentum"}, "beta2": {"telling": 0.95}, "tau": {"telling": 0.05}}
+_CALLED: dict[str, dict[str, Any]] = {
+    "beta1": {"called": "momentum"},
+    "beta2": {"telling": 0.95},
+    "tau": {"telling": 0.05},
+}
 
 LISTED = (
     listing(
