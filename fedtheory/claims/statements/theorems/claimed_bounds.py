@@ -94,7 +94,11 @@ def read_bound(theorem: Theorem) -> ClaimedBound | None:
     if sentence.sign != "<=" or sentence.fixed:
         return None
     variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
-    if len(variables) != 1:
+    spoken = {name for said in theorem.hypotheses.values() for name in said.names} | {
+        *variables,
+        *_bound_names(sentence),
+    }
+    if len(variables) != 1 or theorem.rounds.keys() - spoken:  # a script needs no round that nothing speaks of
         return None
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
