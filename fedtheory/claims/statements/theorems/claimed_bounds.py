@@ -25,7 +25,7 @@ from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read
 from fedtheory.proofs.checker.terms import Checker, Signature
 
 #: in the place of a quantity: what is paid of what states suppose, such as the variance of noise
-NUMBER = ""
+OF_NOISE = ""
 ONE, NOTHING = Quotient.number(1), Quotient.number(0)
 Factors = Mapping[str, Quotient]  # by quantity
 
@@ -219,7 +219,7 @@ class _Reader:
             if own and one.most.atoms:
                 found[one.quantity], constant = part / one.most, constant - part
         if not constant.zero and getattr(self.theorem.states, "sigma", None) is not None:
-            return {**found, NUMBER: constant}
+            return {**found, OF_NOISE: constant}
         return found if constant.zero else None
 
     def _list_given(self) -> Iterator[Given]:
