@@ -25,7 +25,7 @@ from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read
 from fedtheory.proofs.checker.terms import Checker, Signature
 
 #: in the place of a quantity: what is paid of what states suppose, such as the variance of noise
-NUMBER = ""
+OF_NOISE = ""
 ONE, NOTHING = Quotient.number(1), Quotient.number(0)
 Factors = Mapping[str, Quotient]  # by quantity
 
@@ -94,7 +94,11 @@ def read_bound(theorem: Theorem) -> ClaimedBound | None:
     if sentence.sign != "<=" or sentence.fixed:
         return None
     variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
-    if len(variables) != 1:
+    spoken = {name for said in theorem.hypotheses.values() for name in said.names} | {
+        *variables,
+        *_bound_names(sentence),
+    }
+    if len(variables) != 1 or theorem.rounds.keys() - spoken:  # a script needs no round that nothing speaks of
         return None
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
@@ -215,7 +219,7 @@ class _Reader:
             if own and one.most.atoms:
                 found[one.quantity], constant = part / one.most, constant - part
         if not constant.zero and getattr(self.theorem.states, "sigma", None) is not None:
-            return {**found, NUMBER: constant}
+            return {**found, OF_NOISE: constant}
         return found if constant.zero else None
 
     def _list_given(self) -> Iterator[Given]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.statements.theorems.claimed_bounds import NUMBER, ClaimedBound
+from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ClaimedBound
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import StateTrace
@@ -29,8 +29,8 @@ MISSED, LARGEST = 1e-6, 100.0
 #: by how much it may where the room for a coefficient is looked for, one after the other where a solver finds none
 ROOMS = (MISSED / 10, MISSED, 10 * MISSED)
 
-Place = tuple[str, int]  # of a coefficient: its quantity and the power of k
-Terms = Mapping[tuple[str, int], float]  # factors of quantities of states
+WeightPlace = tuple[str, int]  # of a coefficient: its quantity and the power of k
+StateFactors = Mapping[tuple[str, int], float]  # factors of quantities of states
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PotentialProgram:
         theorem: Theorem,
         bound: ClaimedBound,
         shape: Shape,
-        places: Sequence[Place],
+        places: Sequence[WeightPlace],
         point: Mapping[str, Fraction],
     ) -> None:
         import cvxpy as cp
@@ -79,12 +79,12 @@ class PotentialProgram:
         within = [*conditions, self.slack <= self._most, cp.abs(self.coefficients) <= LARGEST]
         self._smallest = cp.Problem(cp.Minimize(self._weight @ self.coefficients), within)
 
-    def missed(self, fixed: Mapping[Place, float]) -> float:
+    def missed(self, fixed: Mapping[WeightPlace, float]) -> float:
         """By how much the conditions are missed where some coefficients have these values."""
         self._set(fixed)
         return self._solve(self._feasible)
 
-    def room(self, place: Place, fixed: Mapping[Place, float]) -> tuple[float, float] | None:
+    def room(self, place: WeightPlace, fixed: Mapping[WeightPlace, float]) -> tuple[float, float] | None:
         """Between which values one coefficient may lie, where others have these values."""
         self._set(fixed)
         for most in ROOMS:
@@ -97,7 +97,7 @@ class PotentialProgram:
                 return ends[0], ends[1]
         return None
 
-    def _set(self, fixed: Mapping[Place, float]) -> None:
+    def _set(self, fixed: Mapping[WeightPlace, float]) -> None:
         chosen = np.zeros((2, len(self.places)))
         for place, value in fixed.items():
             chosen[:, self.places[place]] = 1.0, value
@@ -163,7 +163,7 @@ class PotentialProgram:
         conditions: list[Any],
         numbers: _Numbers,
         potentials: Mapping[int, tuple[int, float]],
-        known: Terms,
+        known: StateFactors,
         above_zero: Iterable[str] = (),
     ) -> None:
         """Multipliers prove that potentials, of states with their rounds and factors, and known multiples of quantities sum to at most zero.
@@ -210,7 +210,7 @@ class _Numbers:
 
     def form(self, at: tuple[str, int]) -> Matrix:
         """A quantity of a state, or the number one."""
-        return np.eye(self.width)[-1] if at[0] == NUMBER else self.forms[at]
+        return np.eye(self.width)[-1] if at[0] == OF_NOISE else self.forms[at]
 
     @classmethod
     def of(cls, theorem: Theorem, trace: StateTrace, point: Mapping[str, Fraction]) -> _Numbers:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.claimed_bounds import NUMBER, ClaimedBound, Factors
-from fedtheory.claims.statements.theorems.potential_programs import Place, Shape
+from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import names, read
 
-Weights = Mapping[Place, Any]  # coefficients that are not zero, as SymPy expressions in parameters
+Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy expressions in parameters
 
 
 def write_script(theorem: Theorem, bound: ClaimedBound, shape: Shape, weights: Weights) -> Theorem:
@@ -191,9 +191,9 @@ class _Writer:
     def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
         """The lines of one round, and the name of that which has numbers for what is paid."""
         step, paid = self.line("step"), self.line("paid")
-        spent, named = self._spent(), [name for name in self.bound.paid if name != NUMBER]
+        spent, named = self._spent(), [name for name in self.bound.paid if name != OF_NOISE]
         more = "".join(
-            f" + {_tidy(e, {}) if name == NUMBER else _times(_tidy(e, {}), f'{name}[{self.k}]')}"
+            f" + {_tidy(e, {}) if name == OF_NOISE else _times(_tidy(e, {}), f'{name}[{self.k}]')}"
             for name, e in self.bound.paid.items()
         )
         lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more} by derivation"]
@@ -209,7 +209,7 @@ class _Writer:
 
     def _spent(self) -> str:
         """What is paid in a round, in numbers."""
-        numbers = (e if name == NUMBER else e * self.bound.given[name].most for name, e in self.bound.paid.items())
+        numbers = (e if name == OF_NOISE else e * self.bound.given[name].most for name, e in self.bound.paid.items())
         return " + ".join(str(_tidy(number, {})) for number in numbers)
 
 

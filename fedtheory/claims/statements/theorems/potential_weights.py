@@ -10,18 +10,18 @@ from functools import cached_property
 
 import numpy as np
 
-from fedtheory.claims.statements.theorems.potential_programs import MISSED, Place, PotentialProgram
+from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, WeightPlace
 from fedtheory.proofs.parameters.closed_forms import fit, monomials
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.semidefinite.program import Matrix
 
 #: how near to the room for it a coefficient must be
-NEAR = 2e-3
+NEAR_ROOM = 2e-3
 #: simple monomials that are guessed; coefficients, terms and degree of simple polynomials; guesses of a coefficient, and choices that are tried
 GUESSES, COEFFICIENTS, TERMS, DEGREE, BRANCHES, TRIES = 300, ("1", "1/2", "2", "1/4"), 3, 2, 3, 24
 
 Rooms = list[tuple[float, float]]
-Chosen = Mapping[Place, RationalFunction]
+Chosen = Mapping[WeightPlace, RationalFunction]
 
 
 @dataclass
@@ -34,12 +34,12 @@ class WeightFit:
     programs: Sequence[PotentialProgram]
     _left: int = TRIES
 
-    def find(self, places: Sequence[Place], known: Chosen) -> Chosen | None:
+    def find(self, places: Sequence[WeightPlace], known: Chosen) -> Chosen | None:
         """Those of all places, of which some are known; the place with the least room is decided first."""
         self._left = TRIES
         return self._find([place for place in places if place not in known], known) if self._holds(known) else None
 
-    def _find(self, places: Sequence[Place], found: Chosen) -> Chosen | None:
+    def _find(self, places: Sequence[WeightPlace], found: Chosen) -> Chosen | None:
         if not places:
             return found
         rooms = {place: self._rooms(place, found) for place in places}
@@ -52,14 +52,14 @@ class WeightFit:
                 return every
         return None
 
-    def _at_points(self, found: Chosen) -> list[dict[Place, float]]:
+    def _at_points(self, found: Chosen) -> list[dict[WeightPlace, float]]:
         return [{place: float(v.at(point)) for place, v in found.items()} for point in self.points]
 
     def _holds(self, found: Chosen) -> bool:
         pairs = zip(self.programs, self._at_points(found), strict=True)
         return all(program.missed(at) <= MISSED for program, at in pairs)
 
-    def _rooms(self, place: Place, found: Chosen) -> Rooms:
+    def _rooms(self, place: WeightPlace, found: Chosen) -> Rooms:
         """The room for a coefficient at every point; none where a solver finds none at one of them."""
         pairs = zip(self.programs, self._at_points(found), strict=True)
         rooms = [program.room(place, at) for program, at in pairs]
@@ -71,7 +71,7 @@ class WeightFit:
         if not rooms:
             return
         low, high = np.array([min(room) for room in rooms]), np.array([max(room) for room in rooms])
-        near = NEAR * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
+        near = NEAR_ROOM * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high)))
         low_enough, high_enough = low - near, high + near
         if np.all(low_enough <= 0) and np.all(high_enough >= 0):
             yield self.field.zero

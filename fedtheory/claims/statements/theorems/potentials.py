@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
-from fedtheory.claims.statements.theorems.potential_programs import MISSED, Place, PotentialProgram, Shape
+from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
 from fedtheory.claims.statements.theorems.potential_scripts import Weights, write_script
-from fedtheory.claims.statements.theorems.potential_weights import NEAR, WeightFit
+from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
@@ -90,7 +90,7 @@ class _Search:
     why: str = ""
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[WeightPlace]:
         """The coefficients, those of high powers first; what is bounded in every round is none of them."""
         names = [name for name in reversed(list(self.theorem.quantities)) if name not in self.bound.given]
         return [(name, power) for power in range(self.shape.degree, -1, -1) for name in names]
@@ -118,9 +118,9 @@ class _Search:
             return self._fitted()
         return {place: _with_powers(found[place], here, own) for place, own in powers.items()}
 
-    def _simplest(self, program: PotentialProgram) -> dict[Place, Fraction] | None:
+    def _simplest(self, program: PotentialProgram) -> dict[WeightPlace, Fraction] | None:
         """Each coefficient as the simplest number that those before it leave room for, at one point."""
-        fixed, found = dict[Place, float](), dict[Place, Fraction]()
+        fixed, found = dict[WeightPlace, float](), dict[WeightPlace, Fraction]()
         for place in self.places:
             room = program.room(place, fixed)
             if room is None:
@@ -133,10 +133,10 @@ class _Search:
         return found
 
     def _powers(
-        self, here: Mapping[str, Fraction], found: Mapping[Place, Fraction]
-    ) -> dict[Place, dict[str, int]] | None:
+        self, here: Mapping[str, Fraction], found: Mapping[WeightPlace, Fraction]
+    ) -> dict[WeightPlace, dict[str, int]] | None:
         """With which power of each parameter each coefficient grows that is not zero."""
-        powers: dict[Place, dict[str, int]] = {place: {} for place, value in found.items() if value}
+        powers: dict[WeightPlace, dict[str, int]] = {place: {} for place, value in found.items() if value}
         for name in self.theorem.parameters.names:
             moves = ({**here, name: here[name] * factor} for factor in (MOVED, 1 / MOVED))
             there = next((point for point in moves if self.theorem.parameters.inside(point)), None)
@@ -203,7 +203,7 @@ def _with_powers(value: Fraction, here: Mapping[str, Fraction], powers: Mapping[
 
 
 def _is_near(value: float, room: tuple[float, float]) -> bool:
-    allowed = NEAR * abs(value)
+    allowed = NEAR_ROOM * abs(value)
     return room[0] - allowed <= value <= room[1] + allowed
 
 
@@ -213,9 +213,9 @@ def _list_simple(low: float, high: float) -> Iterator[Fraction]:
     A solver may put the ends in the other order; one of them is near then.
     """
     low, high = min(low, high), max(low, high)
-    near = NEAR * max(1.0, abs(low), abs(high))
+    near = NEAR_ROOM * max(1.0, abs(low), abs(high))
     inner = (low + (high - low) / 10, high - (high - low) / 10) if high - low > near else (low - near, high + near)
-    for below in range(1, math.ceil(1 / NEAR) + 1):
+    for below in range(1, math.ceil(1 / NEAR_ROOM) + 1):
         for above in sorted(range(math.ceil((low - near) * below), math.floor((high + near) * below) + 1), key=abs):
             if math.gcd(above, below) == 1:
                 yield Fraction(above, below)

@@ -214,6 +214,9 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
         yield from told.functions
     elif isinstance(theorem.states, MethodStates):
         yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
+        if theorem.states.sigma is not None:
+            yield (f"in expectation, clients {theorem.states.clients}",)
+            yield from ((line,) for line in list_words(theorem))
     rounds = sorted({n for s in theorem.sentences for n in s.names} & theorem.rounds.keys())
     if rounds:
         yield (f"for all {', '.join(f'{n} >= {theorem.rounds[n]}' for n in rounds)}",)

@@ -24,6 +24,7 @@ from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_th
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.writing import describe_theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.measures import MEASURES
@@ -244,6 +245,8 @@ def test_where_there_is_no_potential_it_is_told_why(theorem: Theorem, why: str) 
 
 
 def test_noise_needs_its_number_of_clients_and_a_word() -> None:
+    told = describe_theorem(FOUND["noise"])
+    assert "in expectation, clients n; assumed, noise: E mean_i" in told
     with pytest.raises(InvalidInput, match="averages over the clients"):
         noisy("d[N] <= R**2", clients="").parameters  # noqa: B018
     with pytest.raises(InvalidInput, match="the states have noise"):
