@@ -219,14 +219,14 @@ IN_A_ROW = Theorem(
 def play_one_hessian(w: World, p: Parameters, last: int, share: Any = 1) -> list[Any]:
     """A round on f_i(x) = <x, H x>/2 - <b_i, x> from any state, and one on a client with the mean linear term and dual, by the method's own code.
 
-    f is <x, H x>/2, so that its gradient at the mean of the answers w_i is the mean of H w_i; ``share``: of the mean linear term.
+    f is <x, H x>/2, and H w_i is its gradient at the mean of the answers w_i and what has the mean zero; ``share``: of the mean linear term.
     """
     f = w.function(p.L, -p.l)
     x, v = w.vector("w"), w.vector("answer of one")
-    gamma, y, image = (w.vector(name, True) for name in ("gamma_i", "w_i", "H w_i"))
-    linear = image - gamma + (y - x) * (1 / p.eta)
+    gamma, y, rest = (w.vector(name, True) for name in ("gamma_i", "w_i", "H (w_i - mean)"))
+    slope, _ = w.at(f, bar(y), "H mean")
+    linear = slope + rest - bar(rest) - gamma + (y - x) * (1 / p.eta)
     own = bar(linear) * share + bar(gamma) - (v - x) * (1 / p.eta)
-    w.at(f, bar(y), "f at the mean", g=bar(image))
     w.at(f, v, "f at the answer of one", g=own)
 
     def made(duals: Any, answers: Any) -> Any:
