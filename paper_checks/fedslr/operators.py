@@ -219,7 +219,7 @@ def same_states(method: Callable[[Any], Any] = FedSLR) -> Equivalence:
 
 
 def server_problem(w: World, p: Parameters, c: LemmaConstants, step: Any) -> Any:
-    """What (26)'s second problem is at w_{t+1} less what it is at any z, where w_{t+1} = Prox(mean w_i - step mean gamma_i); c stands at the duals."""
+    """(26)'s second problem at w_{t+1} less what it is at any z, where w_{t+1} = Prox(mean w_i - step mean gamma_i); c stands at the duals."""
     reg = w.function(None, 0, name="R")
     y, g, new, z = w.vector("w_i", True), w.vector("gamma_i", True), w.vector("w+"), w.vector("z")
     at_new, at_z = w.at(reg, new, "R")[1], w.at(reg, z, "R elsewhere")[1]

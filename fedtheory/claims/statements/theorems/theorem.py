@@ -50,6 +50,12 @@ class Inside:
     ``last``: the theorem's variable for the last one, of which alone its claim speaks; ``fields``: fields of the round's state, with those of the
     last state that they are. Quantities of the claim have one name in both theorems, and are one formula with these fields
     (`fedtheory.claims.statements.theorems.inside`).
+
+    Examples
+    --------
+    >>> steps = Theorem("", "0 <= 1", "done: claim by combine")
+    >>> Inside(steps, "E", {"x": "x", "x_new": "y"}).last
+    'E'
     """
 
     theorem: Theorem
