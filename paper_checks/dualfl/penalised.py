@@ -177,7 +177,7 @@ T41 = replace(
   below:  -2*TOP/(nu*(m + 1))*sqrt(W[0]) <= C[m]
              by combine (1/2)*down2(n=m), sqrt(theta2[m])*size(n=m), sqrt(W[0])*roots
   linear: C[m] -> 0 as m                                            by squeeze below, above
-  convex: H[m] -> 0 as m                                            by cite CONTINUOUS
+  convex: H[m] -> 0 as m                                            by cite CONTINUOUS from models
   parts:  E[n] == H[n] + alpha*C[n]                                 by identity
   low:    H[m] + alpha*C[m] <= E[m]                                 by combine (-1)*parts(n=m)
   high:   E[m] <= H[m] + alpha*C[m]                                 by combine 1*parts(n=m)
