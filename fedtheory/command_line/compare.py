@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from fedtheory.command_line.largest import UNITS, show_value
 from fedtheory.command_line.lyapunov import write_proofs
-from fedtheory.command_line.method_options import MethodCommand, read_values
+from fedtheory.command_line.method_options import PREFIX, MethodCommand, read_values
 from fedtheory.command_line.options import EXIT_FAILED, OutputFile, fresh_option, leave_interrupted, open_journal
 from fedtheory.tools.terminal import make_console, make_plain_table, print_table, show_progress
 
@@ -80,8 +81,13 @@ def compare_command(methods: str, **options: Any) -> None:
 
 def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> list[tuple[Listed, Cells]]:
     """Methods with their settings; for a picture with fewer local steps, too, the last of each method with those that are asked."""
-    asked = options.get("set_local_steps") or 1
+    asked = options.get(f"{PREFIX}local_steps") or 1
     counts = [asked]
+    context = click.get_current_context()
+
+    def is_given(key: str) -> bool:
+        return context.get_parameter_source(f"{PREFIX}{key}") is ParameterSource.COMMANDLINE
+
     if options["picture"] is not None:
         counts = [*(k for k in (1, 2, 4, 8, 16, 32) if k < asked), asked]
     found = []
@@ -90,8 +96,8 @@ def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> list[tupl
             given = dict(read_values(entry, options))
             if "steps" in given:
                 given["steps"] = count
-            for option in entry.options:
-                if option.role == "q" and "steps" not in given and count > 1 and given[option.name] == option.default:
+            for option in entry.options if is_given("local_steps") else ():
+                if option.role == "q" and "steps" not in given and not is_given(option.key):
                     given[option.name] = 1 / count
             found.append((entry, given | {" count": count, " shown": count == asked}))
     return found

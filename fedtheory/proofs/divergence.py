@@ -26,6 +26,7 @@ from fedtheory.core.states import Layout
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.spectrum import require_traceable
+from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
 #: numbers of digits to which a square root that is no fraction is rounded upwards
@@ -69,23 +70,26 @@ def find_divergence(
     Parameters
     ----------
     algorithm : with rounds that are all alike
-    function_class : L-smooth, strongly convex or convex
+    function_class : L-smooth, strongly convex or convex, with zeta or without; functions and start may be scaled together until zeta is met
     rate : number in (0, 1]
 
     Raises
     ------
     CannotTrace
-        The method decides on values, or draws what cannot be enumerated.
+        The method decides on values, draws what cannot be enumerated, or has rounds that depend on their number.
     InvalidInput
-        The rate lies outside (0, 1], or the class is not convex.
+        The rate lies outside (0, 1], or the class is not convex or has conditions that are not looked at.
 
     Examples
     --------
     >>> print(find_divergence(GradientDescent(2.0), FunctionClass(L=1.0, mu=0.1)))
     two clients with 1 x^2/2, 1 x^2/2, from x^0 = 1: (x^r - x*)^2 does not tend to 0
     """
-    if not 0 < rate <= 1 or not function_class.convex:
-        raise InvalidInput(f"expected a rate in (0, 1] and a convex class; got the rate {rate} and {function_class}")
+    plain = FunctionClass(function_class.L, function_class.mu, function_class.zeta)
+    if not 0 < rate <= 1 or not function_class.convex or function_class != plain:
+        raise InvalidInput(
+            f"expected a rate in (0, 1] and a convex class without conditions but zeta; got the rate {rate} and {function_class}"
+        )
     require_traceable(algorithm, "exact")
     method, given = rational(algorithm), rational(function_class)
     low, high = Fraction(given.mu), Fraction(given.L)
@@ -117,7 +121,8 @@ def _errors(method: Algorithm, curvatures: Sequence[Fraction], slopes: Sequence[
     start = method.init(functions, np.array([[Fraction(1)]], dtype=object))
     layout = Layout.of(start)
     at, maps = layout.slices()["x"].start, list(_maps(method, functions, layout))
-    state = np.append(layout.flatten(start), Fraction(1))
+    state = np.full(layout.size + 1, Fraction(1), dtype=object)
+    state[:-1] = layout.flatten(start)
     if not any(s for s in slopes):  # then the maps are linear, or the method moves away from x*
         linear = all(not any(matrix[:-1, -1]) for _, matrix in maps)
         maps = [(chance, matrix[:-1, :-1]) for chance, matrix in maps] if linear else maps
@@ -141,7 +146,8 @@ def _maps(method: Algorithm, functions: Any, layout: Layout) -> Iterator[tuple[F
     basis = np.full((size + 1, size), Fraction(0), dtype=object)
     basis[np.arange(1, size + 1), np.arange(size)] = Fraction(1)
     states = layout.unflatten(basis)
-    for chance, after in enumerate_outcomes(lambda key: method.round(functions, states, None, key), 0):
+    any_round: Any = AnyRound()
+    for chance, after in enumerate_outcomes(lambda key: method.round(functions, states, None, key), any_round):
         images = np.broadcast_to(layout.flatten(after), (size + 1, size))
         matrix = np.full((size + 1, size + 1), Fraction(0), dtype=object)
         matrix[:-1, :-1], matrix[:-1, -1], matrix[-1, -1] = (images[1:] - images[0]).T, images[0], Fraction(1)

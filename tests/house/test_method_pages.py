@@ -57,6 +57,8 @@ def test_names_are_found_as_papers_write_them():
 
 
 def test_kept_steps_are_those_that_are_found_today():
-    assert list(KEPT) == [entry.name for entry in ALGORITHMS]
+    assert set(KEPT) <= {
+        entry.name for entry in ALGORITHMS
+    }  # one that is new has a page that says that it was not asked
     for name in ("gd", "fedpd", "dual-ascent", "agd"):
         assert PAGES.measure(listed(name)) == KEPT[name], "run python docs/method_pages.py --measure"

@@ -130,6 +130,10 @@ def test_what_makes_no_sense_is_refused():
         Scan(Fraction(2), Fraction(1))
     with pytest.raises(InvalidInput, match="rate must lie"):
         SomePotential(STRONG, Fraction(2))
+    with pytest.raises(CannotTrace, match="number of the round"):
+        find_divergence(listed("agd").build(lr=1.5), STRONG)
+    with pytest.raises(InvalidInput, match="without conditions but zeta"):
+        find_divergence(GradientDescent(3.0), FunctionClass(L=1.0, mu=0.1, similarity=0.1))
     with pytest.raises(CannotTrace, match="fixed point"):
         largest(lambda lr: FedAvg(GradientSteps(2, lr)), CONVERGES, AROUND)
 

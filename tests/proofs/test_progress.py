@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from fedtheory import FedAvg, FedProx, FunctionClass, GradientDescent, GradientSteps, Scaffnew, Scaffold
+from fedtheory.algorithms import listed
 from fedtheory.command_line.main import main
-from fedtheory.core.errors import SolverFailed
+from fedtheory.core.errors import CannotTrace, SolverFailed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.certificates.one_round import bound_one_round, without_radius
 from fedtheory.proofs.checker.certificates import check
@@ -66,6 +67,13 @@ def test_memory_and_traffic():
     assert forgets(FedAvg(GradientSteps(2, 0.5))) and not forgets(Scaffold(GradientSteps(2, 0.5)))
     assert traffic_of(Scaffold(GradientSteps(2, 0.5))) == (2, 2) and traffic_of(FedAvg(GradientSteps(2, 0.5))) == (1, 1)
     assert traffic_of(Scaffnew(1.0, 0.25)) == (0.25, 0.25)
+
+
+def test_rounds_that_differ_are_refused():
+    """The first step is proved to contract; later ones are other steps."""
+    search = StepSearch(lambda lr: listed("fedavg").build(lr=lr, steps=2, lr_decay=0.9), HETEROGENEOUS, 0.01)
+    with pytest.raises(CannotTrace, match="number of the round"):
+        search.prove(Fraction(1, 2))
 
 
 def test_best_steps_are_the_known_ones():

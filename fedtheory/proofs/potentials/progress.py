@@ -25,6 +25,7 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.potentials.largest import step_of
 from fedtheory.proofs.potentials.smallest_rate import smallest_rate
+from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
 #: of rates while a step is looked for, and of the rate that is proved
@@ -79,6 +80,20 @@ def rounds_of(rate: float, offset: float, accuracy: float) -> float:
 def forgets(algorithm: Algorithm) -> bool:
     """Whether the state of a method is the server's model alone, so that every round is a first one."""
     return set(arrays_of(algorithm.init(_two_clients(), np.ones((1, 1))))) == {"x"}
+
+
+def require_alike(algorithm: Algorithm) -> None:
+    """Refuse a method whose rounds depend on their number: what is proved of the first is not proved of the others.
+
+    Raises
+    ------
+    CannotTrace
+        They do.
+    """
+    method, functions = in_floats(algorithm), _two_clients()
+    begun = method.init(functions, np.ones((1, 1)))
+    any_round: Any = AnyRound()
+    enumerate_outcomes(lambda key: method.round(functions, begun, None, key), any_round)
 
 
 def traffic_of(algorithm: Algorithm) -> tuple[float, float]:
@@ -188,11 +203,12 @@ class StepSearch:
         Raises
         ------
         CannotTrace
-            The method has memory and no fixed point.
+            The method has memory and no fixed point, or its rounds are not all alike.
         SolverFailed
             No certificate was found.
         """
         algorithm = self.make(step)
+        require_alike(algorithm)
         up, down = traffic_of(algorithm)
         if forgets(algorithm) and not self._settles(algorithm):
             radius = Fraction(math.sqrt(self.accuracy)).limit_denominator(10**6)
