@@ -89,14 +89,14 @@ def products_fall(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     return 1 - P / C * rho / (a + rho)
 
 
-_GIVEN = {"rho": "rho", "C": "C", "P": "P", "a": "a"}
+GIVEN = {"rho": "rho", "C": "C", "P": "P", "a": "a"}
 
 
 def moved(name: str, k: int) -> str:
     """A moment after a round, k of (X, Y, H, S), as the map has it."""
     factor = require("sympy", "factors of entries").factor
     entries = [
-        formula(lambda rho, C, P, a, j=j: factor(moment_map(name, rho, C, P, a)[k][j]), **_GIVEN) for j in range(4)
+        formula(lambda rho, C, P, a, j=j: factor(moment_map(name, rho, C, P, a)[k][j]), **GIVEN) for j in range(4)
     ]
     return " + ".join(f"({e})*{moment}[t]" for e, moment in zip(entries, "XYHS", strict=True) if e != "0")
 
@@ -118,11 +118,11 @@ def theorem_of(name: str, moment: str, added: str = "") -> Theorem:
 
 def _added(k: int) -> str:
     return formula(
-        lambda N, K, **given: noise_of_fedadmm(squares=N, products=K, **given)[k], N="N[t]", K="K[t]", **_GIVEN
+        lambda N, K, **given: noise_of_fedadmm(squares=N, products=K, **given)[k], N="N[t]", K="K[t]", **GIVEN
     )
 
 
-OF_FEDADMM = {"X": _added(0), "Y": _added(1), "K": f"({formula(products_fall, **_GIVEN)})*K[t]"}
+OF_FEDADMM = {"X": _added(0), "Y": _added(1), "K": f"({formula(products_fall, **GIVEN)})*K[t]"}
 NAMES = {"X": "E x^2", "Y": "E x h", "H": "E h^2", "S": "E s", "K": "c"}
 MAPS = {
     ("FedDyn", "feddyn"): {k: theorem_of("feddyn", k) for k in "XYHS"},
@@ -145,7 +145,7 @@ def gossip_rate(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     return 1 - (1 - (a / (a + rho)) ** 2) * (P - 1) / (C - 1)
 
 
-RATE = formula(gossip_rate, **_GIVEN)
+RATE = formula(gossip_rate, **GIVEN)
 SPREAD = Theorem(
     EVERY,
     (

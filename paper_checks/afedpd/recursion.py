@@ -179,7 +179,7 @@ FOURTH = Theorem(
     "0 < L, 0 < eta, 1 <= K, 0 < G, 1 <= S, 0 <= D, 1 <= P, 0 <= w",
     (
         "(w + (c + 1 - P)*(w/P))/(c + 1) == w/P",
-        f"P/(c + 1)*sum(e[k]/P, k, 0, c) <= {_share('D', '(sum(M[k], k, 0, c)/(c + 1))', '(G/(c + 1))')}",
+        f"P/(c + 1)*(sum(e[k], k, 0, c)/P) <= {_share('D', '(sum(M[k], k, 0, c)/(c + 1))', '(G/(c + 1))')}",
     ),
     f"""
       mean:  claim 1  by combine

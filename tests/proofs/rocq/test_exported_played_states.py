@@ -16,6 +16,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler
 from fedtheory.proofs.rocq.folders import RocqTheorem
+from paper_checks.afedpd import virtual_update
 from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
 
 needs_rocq = pytest.mark.skipif(
@@ -226,6 +227,12 @@ def test_what_is_not_written_is_named() -> None:
     )
     with pytest.raises(NotAvailable, match="given on a listed method"):
         write_theorem_for_rocq(prove_theorem(supposed), "supposed")
+
+
+def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_part() -> None:
+    """The average over the active clients is that of all on average alone."""
+    with pytest.raises(NotAvailable, match="rounds with draws"):
+        write_theorem_for_rocq(prove_theorem(virtual_update.UNBIASED), "unbiased")
 
 
 def test_the_order_in_which_a_derivation_is_stored_decides_nothing(proofs: dict[str, ProvedTheorem]) -> None:
