@@ -215,7 +215,7 @@ def as_json_lines(rows: Iterable[RunRow]) -> str:
 
 def as_csv(rows: Sequence[RunRow]) -> str:
     """One line a run, or one a measured round where the rows have a trace; columns of another method are empty."""
-    flat = [line for row in rows for line in _flat(row)]
+    flat = [line for row in rows for line in flatten_row(row)]
     columns = list(dict.fromkeys(name for line in flat for name in line if name not in ("diverged_at", "error")))
     out = io.StringIO()
     writer = csv.DictWriter(out, [*columns, "diverged_at", "error"], lineterminator="\n")
@@ -224,7 +224,8 @@ def as_csv(rows: Sequence[RunRow]) -> str:
     return out.getvalue()
 
 
-def _flat(row: RunRow) -> list[RunRow]:
+def flatten_row(row: RunRow) -> list[RunRow]:
+    """Return a run's row, or where it has a trace a row a measured round."""
     trace = row.get("trace")
     if trace is None:
         return [row]
