@@ -103,14 +103,14 @@ ROUNDS = 300
 distance = {"d": metrics.squared_distance(x_star)}
 
 
-def mean_distance(family: Family) -> np.ndarray:
-    """||x - x*||^2 by round, its mean over seeds."""
+def run_seeds(family: Family) -> np.ndarray:
+    """||x - x*||^2 by seed and round."""
     many = np.arange(family.seeds) if family.seeds > 1 else 0
-    found = run(family.method, family.problem, x0, ROUNDS, seed=many, metrics=distance)["d"]
-    return found.mean(axis=0) if family.seeds > 1 else found
+    return np.atleast_2d(run(family.method, family.problem, x0, ROUNDS, seed=many, metrics=distance)["d"])
 
 
-curves = {name: mean_distance(family) for name, family in families.items()}
+every = {name: run_seeds(family) for name, family in families.items()}
+curves = {name: found.mean(axis=0) for name, found in every.items()}
 
 # %% [markdown]
 # ## Factors
@@ -129,13 +129,19 @@ def exact(family: Family) -> float | None:
 
 
 biased = ("FedAvg", "SAFARI, q = 0.5")
-table = {}
+table, tops_of_class = {}, {}
 print(f"{'method':21s} {'stated':>7s} {'class':>7s} {'here':>7s}  fitted")
 for name, family in families.items():
     if name in biased:
         print(f"{name:21s} stops at {curves[name][-50:].mean():.1e}")
         continue
-    potential = None if name == "DualFL" else smallest_rate(family.method, FunctionClass(L, mu), proof=False).rate
+    potential = None
+    if name != "DualFL":
+        found = smallest_rate(family.method, FunctionClass(L, mu), proof=False)
+        potential, V = found.rate, found.potential.metric(x_star[None, :])
+        tops_of_class[name] = float(V(problem, family.method.init(problem, x0[None, :]))) * potential ** np.arange(
+            ROUNDS + 1
+        )
     table[name] = family.stated, potential, exact(family), fit_contraction(np.arange(ROUNDS + 1), curves[name])
     shown = [f"{value:7.4f}" if value is not None else "      -" for value in table[name][:3]]
     print(f"{name:21s} {' '.join(shown)}  {table[name][3]}")
@@ -167,9 +173,10 @@ plt.show()
 # %% [markdown]
 # ## Curves
 #
-# Runs, the slope of the worst case of the class (dashed), and stated bounds with their constants where the theorem has them
-# (dotted). FedAvg's dots are exact worst cases over all functions with this problem's dissimilarity $\zeta$ at the
-# minimiser and a start at distance one.
+# Runs, where there are several seeds their mean and a band from the least to the largest; the bound of the class (dashed), which is
+# the factor found over the class times its potential V at the start, where V is at least the squared distance; and stated bounds with
+# their constants where the theorem has them (dotted). FedAvg's dots are exact worst cases over all functions with this problem's
+# dissimilarity $\zeta$ at the minimiser and a start at distance one.
 
 # %%
 rounds = np.arange(ROUNDS + 1)
@@ -178,7 +185,10 @@ share, p = mu / L, mu**0.5
 shifted = (
     1 + slopes / (L * p) ** 2
 )  # Scaffnew's potential at the start: ||x - x*||^2 + (lr/p)^2 mean ||h_i - grad f_i(x*)||^2, h_i = 0
+gap = float(np.mean(problem.value(x0[None, :]) - problem.value(x_star[None, :])))
 bounds = {
+    "accelerated gradient": (2 * gap / mu + 1)
+    * families["accelerated gradient"].stated ** rounds,  # of f - f* + mu/2 ||x - x*||^2
     "gradient descent": families["gradient descent"].stated ** rounds,
     "FedSplit": families["FedSplit"].stated ** rounds,
     "DualFL": np.minimum(4 / (rounds + 1.0) ** 2, (1 + share**0.5) * (1 - share**0.5) ** rounds)
@@ -188,7 +198,7 @@ bounds = {
 }
 tops = [1.0] + [worst_case(FedAvg(few), FunctionClass(L, mu, zeta=zeta), rounds=r).value for r in range(1, 5)]
 panels = {
-    "gradient descent": ("gradient descent",),
+    "gradient descent, plain and accelerated": ("gradient descent", "accelerated gradient"),
     "FedAvg and SAFARI": biased,
     "SCAFFOLD": ("SCAFFOLD",),
     "FedPD, FedADMM, FedDyn,\nA-FedPD and FedSLR": ("FedPD", "FedSLR", "FedADMM", "FedDyn", "A-FedPD"),
@@ -202,10 +212,14 @@ for axes, (title, names) in zip(grid.flat, panels.items(), strict=True):
     for place, name in enumerate(names):
         style = {"linewidth": 1.6 if place == 0 else 1.2, "linestyle": "-" if place == 0 else (0, (4, place))}
         axes.semilogy(rounds, np.maximum(curves[name], 1e-30), label=name if len(names) > 1 else "run", **style)
+        if len(every[name]) > 1:
+            low, high = (np.maximum(edge(every[name], axis=0), 1e-30) for edge in (np.min, np.max))
+            axes.fill_between(rounds, low, high, alpha=0.2, linewidth=0, color=axes.lines[-1].get_color())
     if names[0] in table and (rate := table[names[0]][1]) is not None:
-        axes.semilogy(rounds, rate**rounds, "k--", linewidth=1, label=f"class, {rate:.3f} a round")
-    if names[0] in bounds:
-        axes.semilogy(rounds, bounds[names[0]], "k:", label="stated bound")
+        axes.semilogy(rounds, tops_of_class[names[0]], "k--", linewidth=1, label=f"class, {rate:.3f} a round")
+    for name in (name for name in names if name in bounds):
+        told = "stated bound" if name == names[0] else f"stated, {name}"
+        axes.semilogy(rounds, bounds[name], "k:" if name == names[0] else "b:", label=told)
     if "FedAvg" in names:
         axes.semilogy(range(5), tops, "k.", label="FedAvg, worst case")
     label_axes(axes, title, "round", "squared distance", xlim=(0, 120), ylim=(1e-16, 1e3))

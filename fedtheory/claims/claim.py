@@ -183,8 +183,9 @@ class Reading:
 class Picture:
     """What a figure shows, as data: the report draws it.
 
-    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``. ``about`` says what the title
-    does not: method, problem, constants, seeds.
+    ``series``: a list of ``{"label", "x", "y"}``, with an optional ``"style"`` of ``line``, ``dashed`` or ``points``, and ``"low"`` and
+    ``"high"`` of a band about the curve, from the least to the largest over seeds. ``about`` says what the title does not: method, problem,
+    constants, seeds.
 
     Examples
     --------

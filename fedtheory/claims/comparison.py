@@ -105,7 +105,7 @@ def _compare_numbers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Ite
             yield from (f"{part['name']!r}, {line}" for line in _differences(_numbers_of(part), _numbers_of(other)))
     yield from _differences({"margin": before.get("margin")}, {"margin": after["margin"]})
     sides = [{k: (v.get("counterexample") or {}).get(k) for k in ("measured", "bound")} for v in (before, after)]
-    yield from (f"counterexample, {line}" for line in _differences(*sides))
+    yield from (f"counterexample, {line}" for line in _differences(sides[0], sides[1]))
     yield from (f"tables, {line}" for line in _differences(before.get("tables"), after["tables"]))
 
 

@@ -50,6 +50,33 @@ def draw_bound(
     return Picture(title, xlabel, ylabel, series, logx=logx, logy=_spreads(series), about=about)
 
 
+def repeat_curve(label: str, x: Sequence[float] | Any, values: Any, *, geometric: bool = False) -> dict[str, Any]:
+    """Return a curve of a picture from runs with several seeds: their mean, and a band from the least to the largest of them.
+
+    Parameters
+    ----------
+    x : numbers ``(m,)``
+    values : array ``(seeds, m)``
+        Where a mean is not finite the curve is left out; one seed has no band.
+    geometric : bool
+        Whether the mean is that of logarithms.
+
+    Examples
+    --------
+    >>> curve = repeat_curve("gd", [0, 1], [[1.0, 0.5], [3.0, 1.5]])
+    >>> print(curve["y"], curve["low"], curve["high"])
+    [2.0, 1.0] [1.0, 0.5] [3.0, 1.5]
+    """
+    found = np.atleast_2d(np.asarray(values, dtype=float))
+    with np.errstate(all="ignore"):
+        middle = np.exp(np.log(found).mean(axis=0)) if geometric else found.mean(axis=0)
+    fine = np.isfinite(middle)
+    curve = {"label": label, "x": np.asarray(x, dtype=float)[fine].tolist(), "y": middle[fine].tolist()}
+    if len(found) == 1:
+        return curve
+    return curve | {"low": found.min(axis=0)[fine].tolist(), "high": found.max(axis=0)[fine].tolist()}
+
+
 def _plain(values: Any) -> list[float]:
     return [float(value) for value in values]
 

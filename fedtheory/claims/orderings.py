@@ -13,6 +13,7 @@ import numpy as np
 from fedtheory.claims.chance import chance_of_mean, chance_of_signs
 from fedtheory.claims.claim import Engine, Part, Picture, Role, Table
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.paired import paired_difference
@@ -149,7 +150,7 @@ def draw_curves(
     ylabel: str = "",
     logy: bool = False,
 ) -> Picture:
-    """Return the mean over seeds of a metric, one line a label, against rounds or floats sent (``by="floats"``)."""
+    """Return the mean over seeds of a metric with a band about it, one line a label, against rounds or floats sent (``by="floats"``)."""
     series, counts = [], set()
     for label, group in runs.items():
         logs = group.logs(context)
@@ -159,9 +160,7 @@ def draw_curves(
             if by == "round"
             else np.mean([log["floats_up"] + log["floats_down"] for log in logs], axis=0)
         )
-        y = np.mean([log[metric] for log in logs], axis=0)
-        fine = np.isfinite(y)
-        series.append({"label": label, "x": x[fine].tolist(), "y": y[fine].tolist()})
+        series.append(repeat_curve(label, x, [log[metric] for log in logs]))
     xlabel = "communication rounds" if by == "round" else "floats sent"
     about = f"means over {' or '.join(map(str, sorted(counts)))} seeds at the {context.size} size"
     return Picture(title, xlabel, ylabel or metric, series, logy=logy, about=about)

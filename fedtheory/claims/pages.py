@@ -40,6 +40,9 @@ from fedtheory.tools.charts import draw_chart, list_legend
 from fedtheory.tools.typesetting import typeset, typeset_formula
 from fedtheory.tools.versions import find_commit, find_versions
 
+#: what a caption says of bands
+BANDS = "bands go from the least to the largest over seeds"
+
 
 @dataclass(frozen=True)
 class _Setting:
@@ -190,7 +193,8 @@ def _about(verdict: Verdict) -> str:
     """What a picture's caption says beside its title: its own words, or what the verdict says of setting, size and seed."""
     own = (verdict.picture or {}).get("about", "")
     known = (verdict.setting, verdict.size and f"{verdict.size} size", f"seed {verdict.seed}" if verdict.seeded else "")
-    return own or "; ".join(filter(None, known))
+    bands = any("low" in series for series in (verdict.picture or {}).get("series", ()))
+    return "; ".join(filter(None, [own or "; ".join(filter(None, known)), BANDS if bands else ""]))
 
 
 def _style(word: str) -> str:

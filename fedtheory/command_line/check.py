@@ -46,6 +46,11 @@ if TYPE_CHECKING:
     type=OutputFile(),
     help="Write verdicts as JSON ('-': to the terminal).",
 )
+@click.option(
+    "--jsonl",
+    type=OutputFile(),
+    help="Write a line of JSON a statement: category, location, severity, annotation, replay ('-': to the terminal).",
+)
 @click.option("--html", "html_file", type=OutputFile(), help="Write a self-contained report.")
 @click.option(
     "--sarif",
@@ -106,6 +111,7 @@ if TYPE_CHECKING:
 def check_command(
     targets: tuple[str, ...],
     json_file: Path | None,
+    jsonl: Path | None,
     html_file: Path | None,
     sarif: Path | None,
     referee: Path | None,
@@ -165,12 +171,12 @@ def check_command(
     if kernel and not interrupted:
         verdicts = session.ask_rocq(verdicts, references)
     with say_what_is_kept("findings", "judges them again, and proves again what was proved"):
-        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples, badge)
+        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples, badge, jsonl)
         files.write(verdicts, {reference.id: reference.source for reference in references})
     if not interrupted:  # only now: what could not be written is not lost
         for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
             kept.close()
-    if str(json_file) != "-":
+    if "-" not in (str(json_file), str(jsonl)):
         show_verdicts(verdicts, {reference.id: reference.source for reference in references}, whole=verbose)
     if interrupted:
         leave_interrupted(how_far)

@@ -39,6 +39,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "referee",
             "counterexamples",
             "badge",
+            "jsonl",
             "results",
             "checkpoint",
             "picture",

@@ -28,7 +28,7 @@ from fedtheory.tools.devices import AUTOMATIC, Placement
 
 def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
     """What decides the numbers of a run: everything but where they are written, and where data lies."""
-    elsewhere = {"results", "checkpoint", "picture", "json_file", "show_split", "data"}
+    elsewhere = {"results", "checkpoint", "picture", "json_file", "csv_file", "show_split", "data"}
     kept = {name: value for name, value in options.items() if name not in elsewhere}
     kept["of_device"] = kept.pop("device")  # its name in folders that were written before it was the command's own
     if kept["library"] == AUTOMATIC:
@@ -83,6 +83,12 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
     type=OutputFile(),
     help="Write the trace as JSON ('-': to the terminal).",
 )
+@click.option(
+    "--csv",
+    "csv_file",
+    type=OutputFile(),
+    help="Write the trace as CSV, a measured round a line ('-': to the terminal).",
+)
 @data_option
 @seed_option
 def run_command(algorithm: str, problem: str, **options: Any) -> None:
@@ -96,6 +102,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
+    from fedtheory.running.tables import as_trace_csv
     from fedtheory.tools.pictures import can_draw, save_picture
 
     if options["picture"] is not None:
@@ -171,6 +178,13 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
             return
         options["json_file"].parent.mkdir(parents=True, exist_ok=True)
         options["json_file"].write_text(document + "\n")
+    if options["csv_file"] is not None:
+        text = as_trace_csv(trace)
+        if str(options["csv_file"]) == "-":
+            click.echo(text, nl=False)
+            return
+        options["csv_file"].parent.mkdir(parents=True, exist_ok=True)
+        options["csv_file"].write_text(text)
     picture = options["picture"]
     wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
     if picture is not None:

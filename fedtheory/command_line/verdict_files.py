@@ -27,11 +27,14 @@ class VerdictFiles:
     referee: Path | None = None
     counterexamples: Path | None = None
     badge: Path | None = None
+    jsonl: Path | None = None
 
     @property
     def folder(self) -> Path | None:
         """Of counterexamples: the one that is named, or beside the other files."""
-        beside = next((f.parent for f in (self.json, self.html) if f is not None and str(f) != "-"), self.referee)
+        beside = next(
+            (f.parent for f in (self.json, self.html, self.jsonl) if f is not None and str(f) != "-"), self.referee
+        )
         return self.counterexamples or (beside / "counterexamples" if beside is not None else None)
 
     def write(self, verdicts: list[Verdict], sources: dict[str, str]) -> None:
@@ -45,6 +48,11 @@ class VerdictFiles:
         else:  # of somebody's own claims the instance is what they want to see
             own = [v for v in verdicts if sources[v.id].endswith(".py")]
             _write_instances(Path("counterexamples"), own, sources)
+        if self.jsonl is not None:
+            from fedtheory.claims.records import write_records
+
+            kept = self.folder or Path("counterexamples")
+            _write_text(self.jsonl, write_records(verdicts, sources, _find_publications(sources), kept))
         if self.badge is not None:
             from fedtheory.claims.badge import write_badge
 
@@ -61,12 +69,7 @@ class VerdictFiles:
     def _write_json(self, file: Path, verdicts: list[Verdict], sources: Mapping[str, str]) -> None:
         from fedtheory.claims import report
 
-        text = report.as_json(verdicts, _find_publications(sources))
-        if str(file) == "-":
-            click.echo(text, nl=False)
-        else:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
+        _write_text(file, report.as_json(verdicts, _find_publications(sources)))
 
     def _write_page(self, file: Path, verdicts: list[Verdict], sources: dict[str, str]) -> None:
         from fedtheory.claims.pages import as_html
@@ -81,6 +84,15 @@ class VerdictFiles:
             publications=_find_publications(sources),
         )
         file.write_text(page)
+
+
+def _write_text(file: Path, text: str) -> None:
+    """Write a text into a file, or to the terminal."""
+    if str(file) == "-":
+        click.echo(text, nl=False)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
 
 
 def _find_publications(sources: Mapping[str, str]) -> dict[str, Publication]:

@@ -11,3 +11,6 @@ from .record import Trace as Trace
 from .runner import run as run
 from .sweep import Sweep as Sweep
 from .sweep import run_sweep as run_sweep
+from .tables import as_frame as as_frame
+from .tables import as_trace_csv as as_trace_csv
+from .tables import list_rows as list_rows

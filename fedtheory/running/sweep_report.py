@@ -17,6 +17,7 @@ from fedtheory.running.sweep import RunRow, Sweep
 from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
+MOST_WINNERS = 4  #: settings that won along a line, in its label at most
 GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
 
 
@@ -184,11 +185,37 @@ def describe_sweep_picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) ->
         line[place] = min(cell, line.get(place, cell), key=lambda c: c.loss)
     if len(lines) > LINES:
         raise InvalidInput(f"a picture holds {LINES} lines, this sweep has {len(lines)}; sweep fewer methods or setups")
-    series = [
-        {"label": label, "x": sorted(line), "y": [_drawn(line[x]) for x in sorted(line)]}
-        for label, line in lines.items()
-    ]
+    series = [_draw_line(label, line, name) for label, line in lines.items()]
     return shown | {"ylabel": ylabel, "series": series, "logy": logy}
+
+
+def _draw_line(label: str, line: dict[float, Cell], along: str) -> dict[str, Any]:
+    """A method's line: at each place the median of the best cell there, what its other settings are, and a band over its seeds."""
+    places = sorted(line)
+    cells = [line[x] for x in places]
+    drawn = {
+        "label": ", ".join(filter(None, (label, _say_winners(cells, along)))),
+        "x": places,
+        "y": [*map(_drawn, cells)],
+    }
+    if any(len(cell.values) > 1 for cell in cells) and all(np.isfinite(cell.values).all() for cell in cells):
+        drawn |= {"low": [min(cell.values) for cell in cells], "high": [max(cell.values) for cell in cells]}
+    return drawn
+
+
+def _say_winners(cells: Sequence[Cell], along: str) -> str:
+    """Which values of the other settings won along the axis, where not all diverged: ``local-steps 16, then 4`` from the first place to the last."""
+    told, finite = list[str](), [cell for cell in cells if np.isfinite(_drawn(cell))]
+    for name in cells[0].settings:
+        won = [_shown(cell.settings.get(name)) for cell in finite]
+        runs = [value for k, value in enumerate(won) if k == 0 or won[k - 1] != value]
+        if name != along and runs:
+            told.append(
+                f"{name} {', then '.join(runs)}"
+                if len(runs) <= MOST_WINNERS
+                else f"{name} changing {len(runs) - 1} times"
+            )
+    return ", ".join(told)
 
 
 def _numeric(found: Sequence[Cell]) -> dict[str, list[float]]:
@@ -215,7 +242,7 @@ def as_json_lines(rows: Iterable[RunRow]) -> str:
 
 def as_csv(rows: Sequence[RunRow]) -> str:
     """One line a run, or one a measured round where the rows have a trace; columns of another method are empty."""
-    flat = [line for row in rows for line in _flat(row)]
+    flat = [line for row in rows for line in flatten_row(row)]
     columns = list(dict.fromkeys(name for line in flat for name in line if name not in ("diverged_at", "error")))
     out = io.StringIO()
     writer = csv.DictWriter(out, [*columns, "diverged_at", "error"], lineterminator="\n")
@@ -224,7 +251,8 @@ def as_csv(rows: Sequence[RunRow]) -> str:
     return out.getvalue()
 
 
-def _flat(row: RunRow) -> list[RunRow]:
+def flatten_row(row: RunRow) -> list[RunRow]:
+    """Return a run's row, or where it has a trace a row a measured round."""
     trace = row.get("trace")
     if trace is None:
         return [row]

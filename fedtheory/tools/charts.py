@@ -84,9 +84,12 @@ def draw_chart(picture: Mapping[str, Any]) -> str:
     logx, logy = bool(picture.get("logx")), bool(picture.get("logy"))
     curves = [_visible(series, logx, logy) for series in picture["series"]]
     across = make_axis(np.concatenate([x for x, _ in curves]), logx, 8)
-    up = make_axis(np.concatenate([y for _, y in curves]), logy)
+    bands = [_band(series, logx, logy) for series in picture["series"]]
+    up = make_axis(np.concatenate([y for _, y in (*curves, *(edge for band in bands for edge in band))]), logy)
     found = [*_frame(across, up, picture["xlabel"], picture["ylabel"])]
     legend = list_legend(picture)
+    for k, band in enumerate(bands):
+        found += [_area(across, up, band, legend[k][0])] if band else []
     for k in sorted(range(len(curves)), key=lambda k: legend[k][1] == "dashed"):  # what is claimed lies on top
         colour, style, _ = legend[k]
         found.append(_curve(across.place(curves[k][0]), up.place(curves[k][1]), style, colour))
@@ -111,6 +114,21 @@ def _visible(series: Mapping[str, Any], logx: bool, logy: bool) -> tuple[Any, An
     chosen = np.geomspace(1, len(x), DRAWN_POINTS) - 1 if logx else even
     places = np.unique(np.round(chosen).astype(int))
     return x[places], y[places]
+
+
+def _band(series: Mapping[str, Any], logx: bool, logy: bool) -> list[tuple[Any, Any]]:
+    """The lower and the upper edge of a curve's band, as far as they can be shown; nothing where it has none."""
+    if "low" not in series:
+        return []
+    edges = [_visible({"x": series["x"], "y": series[edge]}, logx, logy) for edge in ("low", "high")]
+    return edges if all(len(x) for x, _ in edges) else []
+
+
+def _area(across: Axis, up: Axis, band: Sequence[tuple[Any, Any]], colour: str) -> str:
+    """A band, light enough that curves are seen through it."""
+    there, back = (_pixels(across.place(x), up.place(y)) for x, y in band)
+    points = " ".join(f"{a},{b}" for a, b in [*there, *reversed(back)])
+    return f'<polygon points="{points}" fill="{colour}" fill-opacity="0.15" />'
 
 
 def _pixels(across: Any, up: Any) -> list[tuple[str, str]]:

@@ -49,6 +49,11 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
         keep &= (y > 0) if picture.get("logy") else True
         keep &= (x > 0) if picture.get("logx") else True
         (line,) = axes.plot(x[keep], y[keep], label=series["label"], **STYLES[series.get("style", "line")])
+        if "low" in series:
+            low, high = (np.asarray(series[edge], dtype=float)[keep] for edge in ("low", "high"))
+            least = np.min(y[keep], initial=np.inf)
+            low = np.where(low > 0, low, least) if picture.get("logy") else low
+            axes.fill_between(x[keep], low, high, color=line.get_color(), alpha=0.15, linewidth=0)
         if picture.get("diverged"):
             line.set_marker(".")
             lost = x[np.isposinf(y)]

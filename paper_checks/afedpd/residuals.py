@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause, join_clauses
@@ -67,11 +68,7 @@ def check_residuals(ctx: Context, *, swap: Swap | None = None) -> Iterator[Findi
         "readings compare with FedAvg. Fig. 7 has no numbers, and says neither its split nor what clients that were away count."
     )
     series = [
-        {
-            "label": label,
-            "x": found[label, splits[-1]].logs(ctx)[0]["round"][1:].tolist(),
-            "y": np.mean(curves[label, splits[-1]], axis=0).tolist(),
-        }
+        repeat_curve(label, found[label, splits[-1]].logs(ctx)[0]["round"][1:], curves[label, splits[-1]])
         for label in (*PRIMAL, *DUAL)
     ]
     yield Picture(f"Primal over dual residual, {splits[-1]}", "communication rounds", "ratio", series, logy=True)

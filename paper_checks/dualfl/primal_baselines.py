@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import DualFL, FedAvg, FedCM, FedPD
 from fedtheory.claims import Claim, Context, Fault, Finding, Picture
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.core.arrays import along_batch
@@ -69,8 +70,7 @@ def check_remark(context: Context, *, round: int = ROUNDS) -> Iterator[Finding]:
             name, logs[name], dual, f"log10 of the relative error of {name} above the worse of DualFL's and FedPD's"
         )
     series = [
-        {"label": name, "x": list(range(ROUNDS + 1)), "y": list(np.exp(np.log(np.maximum(c, 1e-16)).mean(axis=0)))}
-        for name, c in all_curves.items()
+        repeat_curve(name, range(ROUNDS + 1), np.maximum(c, 1e-16), geometric=True) for name, c in all_curves.items()
     ]
     yield Picture("relative error, geometric mean of ten draws", "round", "(E - E*)/E*", series, logy=True)
 

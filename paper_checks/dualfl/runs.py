@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Picture, Table
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
 from fedtheory.claims.orderings import make_table
 from fedtheory.core.errors import SolverFailed
@@ -265,12 +266,10 @@ def show_settings(ctx: Context, scale: Scale, names: Sequence[str]) -> Table:
 
 
 def draw_errors(title: str, curves: Mapping[str, NDArray[np.float64]]) -> Picture:
-    """Return geometric means over draws of errors by communications."""
+    """Return geometric means over draws of errors by communications, with bands."""
     series = []
     for label, values in curves.items():
-        y = np.exp(np.log(values).mean(axis=0))
-        fine = np.isfinite(y)
-        series.append({"label": label, "x": np.flatnonzero(fine).tolist(), "y": y[fine].tolist()})
+        series.append(repeat_curve(label, range(values.shape[1]), values, geometric=True))
     return Picture(title, "communication rounds", "relative energy error", series, logy=True)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.claim import Check, Claim, Fault, Finding, Kind, Part, Picture, Role
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.parts import at_most
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread
@@ -203,11 +204,10 @@ def put(fault: str, part: str, statement: Any, holds: bool | None = False) -> Fa
 
 
 def draw(title: str, traces: Mapping[str, Trace], metric: str = "stationarity") -> Picture:
-    """A metric by rounds, a line a run; of batches the mean."""
+    """A metric by rounds, a line a run; of batches the mean, with a band."""
     series = []
     for label, trace in traces.items():
-        values = np.atleast_2d(trace[metric]).mean(axis=0)
-        series.append({"label": label, "x": trace.rounds.tolist(), "y": values.tolist()})
+        series.append(repeat_curve(label, trace.rounds, trace[metric]))
     return Picture(title, "rounds", "||grad f||^2" if metric == "stationarity" else metric, series, logy=True)
 
 

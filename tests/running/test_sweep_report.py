@@ -204,8 +204,16 @@ def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
     )
     rows = rows_of(sweep)
     shown = describe_sweep_picture(sweep, rows, "stationarity")
+    won = {}  # the steps of the best run at each lr that did not diverge
+    for r in rows:
+        if r["diverged_at"] is None and r["stationarity"] < 1e3:
+            place = won.setdefault((r["method"], r["participants"]), {})
+            place[r["lr"]] = min(place.get(r["lr"], (np.inf, 0)), (r["stationarity"], r["local-steps"]))
+    said = {key: list(dict.fromkeys(steps for _, steps in place.values())) for key, place in won.items()}
     assert [s["label"] for s in shown["series"]] == [
-        f"{m}, participants {p}" for m in ("fedavg", "scaffold") for p in (2, "all")
+        f"{m}, participants {p or 'all'}, local-steps {', then '.join(map(str, said[m, p]))}"
+        for m in ("fedavg", "scaffold")
+        for p in (2, None)
     ]
     lowest = min(
         r["stationarity"] for r in rows if (r["method"], r["participants"], r["lr"]) == ("scaffold", None, 0.1)
@@ -215,6 +223,15 @@ def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
     save_picture(shown, tmp_path / "lines.svg")
     crosses = [line for line in draw(shown).axes[0].lines if line.get_marker() == "x"]
     assert len(crosses) == 4 and all(list(line.get_xdata()) == [1e9] for line in crosses)
+
+
+def test_lines_have_bands_over_seeds() -> None:
+    sweep = small("fedavg", settings={"lr": (0.1, 0.5)}, participants=(2,), seeds=(0, 1, 2), rounds=30)
+    rows = rows_of(sweep)
+    (line,) = describe_sweep_picture(sweep, rows, "stationarity")["series"]
+    of = [[r["stationarity"] for r in rows if r["lr"] == lr] for lr in (0.1, 0.5)]
+    assert (line["low"], line["high"]) == ([min(v) for v in of], [max(v) for v in of])
+    assert line["low"] < line["high"]
 
 
 def test_a_run_about_to_diverge_is_drawn_as_diverged() -> None:

@@ -82,6 +82,11 @@ def _vectors(found: OpenDerivation) -> Iterator[Block]:
             when += f", with probability {share}"
         if later:
             yield PageTable("state after", (when, "in these symbols"), tuple(((a,), (b,)) for a, b in later))
+        if drawn := [name for name, what in fields.items() if _is_drawn(what)]:
+            text = (
+                f"Not written out, for the clients that were drawn have parts of their own in it: {', '.join(drawn)}."
+            )
+            yield Paragraph((text,))
     yield from _words(found)
     used = {k for _, _, i, j in found.used_pairs() for k in (i, j)}
     points: list[tuple[TextLine, ...]] = []
@@ -126,8 +131,15 @@ def _letter(name: str) -> Math:
     return Math.of(ast.Name(symbol("f" if name == "interpolation" else name), ast.Load()))
 
 
+def _is_drawn(what: Any) -> bool:
+    """Whether a vector has parts of the clients that were drawn, for which a page has no letters: they are not those of all clients."""
+    return isinstance(what, Vector) and any(part not in ("mean", "deviation") for part, _ in what.terms)
+
+
 def _state(found: OpenDerivation, fields: Mapping[str, Any]) -> Iterator[tuple[str, Math]]:
     for name, what in fields.items():
+        if _is_drawn(what):
+            continue
         if isinstance(what, Vector):
             parts: dict[str, dict[int, Any]] = {"S": {}, "Q": {}}
             for (part, leaf), value in what.terms.items():

@@ -1,0 +1,57 @@
+"""Traces and sweeps as tables for other programs: rows, CSV, and data frames of pandas."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fedtheory.core.errors import require
+from fedtheory.running.record import Trace
+from fedtheory.running.sweep import RunRow
+from fedtheory.running.sweep_report import flatten_row
+
+
+def list_rows(trace: Trace) -> Iterator[dict[str, Any]]:
+    """Yield a row a measured round of each run: its place in the batch (``batch_0``, ...), round, metrics, floats sent, and where it diverged.
+
+    Examples
+    --------
+    >>> trace = run(GradientDescent(1.0), problem, x0, 20, every=10)
+    >>> print([(row["round"], row["floats_up"]) for row in list_rows(trace)])
+    [(0, 0.0), (10, 500.0), (20, 1000.0)]
+    """
+    batch, measured = trace.diverged_at.shape, len(trace.rounds)
+    columns = trace.metrics | {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
+    whole = {name: np.broadcast_to(values, (*batch, measured)) for name, values in columns.items()}
+    for place in np.ndindex(*batch):
+        at = {f"batch_{axis}": index for axis, index in enumerate(place)}
+        end = {"diverged_at": int(trace.diverged_at[place])}
+        for k, rounds in enumerate(trace.rounds.tolist()):
+            yield at | {"round": rounds} | {name: float(values[(*place, k)]) for name, values in whole.items()} | end
+
+
+def as_trace_csv(trace: Trace) -> str:
+    """Return a trace as CSV, a line a row of `list_rows`."""
+    rows, out = list(list_rows(trace)), io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_frame(found: Trace | Sequence[RunRow]) -> Any:
+    """Return a trace, or the rows of a sweep, as a data frame of pandas; of rows with a trace each measured round is a row.
+
+    Raises
+    ------
+    MissingExtra
+        pandas is not installed.
+    """
+    pandas = require("pandas", "data frames")
+    if isinstance(found, Trace):
+        return pandas.DataFrame(list(list_rows(found)))
+    return pandas.DataFrame([line for row in found for line in flatten_row(row)])
