@@ -109,6 +109,14 @@ def list_shapes(app: Any, page: str, source: list[str]) -> None:
             source[0] += f'\n```{{py:data}} {name}\n:module: fedtheory.core.shapes\n:type: "{shape}"\n\n{said}\n```\n'
 
 
+def list_sources(app: Any, page: str, source: list[str]) -> None:
+    """Add to the page on the literature the texts that its theorems are taken from."""
+    if page == "literature":
+        from paper_checks.literature.sources import SOURCES
+
+        source[0] += "\n" + "".join(f"- {name}. {text}.\n" for name, text in sorted(SOURCES.items()))
+
+
 def typeset_within_text(translator: Any, node: Any) -> None:
     """Write a formula in a line as MathML, which browsers set themselves."""
     translator.body.append(typeset_formula(node.astext(), within_text=True))
@@ -148,4 +156,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", keep_formulas, priority=400)
     app.connect("missing-reference", find_public_name)
     app.connect("source-read", list_shapes)
+    app.connect("source-read", list_sources)
     app.connect("builder-inited", make_method_pages)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from fedtheory.command_line.largest import find_option, show_value
 from fedtheory.command_line.lyapunov import write_proofs
@@ -142,6 +141,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
 
 def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, file: Path) -> None:
     """Rates over a grid around the parameters found, in even ratios (around 0: from 0 to 1)."""
+    import numpy as np
+
     from fedtheory.tools.pictures import save_picture
 
     axes = {

@@ -219,7 +219,7 @@ def test_units_are_given_of_what_there_is() -> None:
 #: what units alone see in the ledgers: each lemma is a misprint of its paper, which the ledger states as it stands
 PRINTED = {
     "a-fedpd": {"Lemma 2, printed", "weight 1/rho"},
-    "fedslr": {"stationarity, printed", "residual, printed"},
+    "fedslr": {"stationarity, printed", "residual, printed", "the server's problem, line 10"},
     "fedpd": set(),
     "dualfl": set(),
     "safari": set(),

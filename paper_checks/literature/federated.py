@@ -1,0 +1,133 @@
+"""Rates and biases of federated methods."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.bound import Contraction
+from fedtheory.claims.statements.limit import Divergence, Limit
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from paper_checks.literature.sources import PAPER
+from problems.quadratics import scalar_quadratics
+
+SAMPLED = Theorem(
+    region="0 < mu < L, 0 < lr <= 1/L, n in 2.., 1 <= s <= n",
+    states=MethodStates("fedavg", "lr, steps = 1", "L, mu", clients="n, s"),
+    rounds={"t": 0},
+    quantities={"d": "norm2(x - x_star)", "S": "mean(norm2(grad(f_i, x) - bar(grad(f_i, x))))"},
+    claim="d[t+1] <= (1 - mu*lr)**2*d[t] + lr**2*(n - s)/(s*(n - 1))*S[t]",
+    proof="done: claim by derivation",
+)
+#: mu = a^2 and L = b^2, so that the square root of kappa is b/a
+FEDSPLIT = Theorem(
+    region="0 < a < b",
+    states=MethodStates("fedsplit", "s = 1/(a*b), exact", "L = b**2, mu = a**2"),
+    rounds={"t": 0, "T": 0},
+    quantities={"V": "mean(norm2(z_i - x_star + 1/(a*b)*grad(f_i, x_star)))"},
+    claim="V[T] <= (1 - 2*a/(a + b))**(2*T)*V[0]",
+    proof="""
+      step: V[t+1] <= (1 - 2*a/(a + b))**2*V[t]   by derivation
+      done: claim                                 by contraction of step
+    """,
+)
+
+
+def pair(a: Any, b: Any) -> Any:
+    """(a/2)(x - 1)^2 and (b/2)(x + 1)^2."""
+    return scalar_quadratics(np.array([a, b], dtype=object), np.array([Fraction(1), Fraction(-1)], dtype=object))
+
+
+MOVED = "(1 - (1 - lr*{0})**2)".format  #: how far two steps go, as a share of the way to a client's own minimiser
+PULLED = "({0}/({0} + rho))".format  #: how far a proximal step goes
+
+CLAIMS = [
+    state(
+        "LIT-PROXSKIP",
+        PAPER,
+        "Mishchenko et al. 2022, Theorem 3.6, a round",
+        "The potential of Scaffnew falls by max{1 - lr mu, 1 - p^2} in expectation, for lr <= 1/L.",
+        Contraction(
+            "scaffnew",
+            "lr, p",
+            region="0 < mu < L, 0 < lr <= 1/L, 0 < p <= 1",
+            functions="L, mu",
+            potential={"x_i": 1, "h_i": "(lr/p)**2"},
+            claimed="max(1 - lr*mu, 1 - p**2)",
+        ),
+    ),
+    state(
+        "LIT-RANDPROX",
+        PAPER,
+        "Condat and Richtarik 2023, for consensus; with its sharp constants, of Scaffnew too",
+        "The potential of RandProx falls by max{(1 - lr mu)^2, (1 - lr L)^2, 1 - relax p^2} in expectation, for lr < 2/L.",
+        Contraction(
+            "randprox",
+            "lr, p, relax",
+            region="0 < mu < L, 0 < lr < 2/L, 0 < p <= 1, 0 < relax <= 1",
+            functions="L, mu",
+            potential={"x_i": 1, "u_i": "lr**2/(relax*p**2)"},
+            claimed="max((1 - lr*mu)**2, (1 - lr*L)**2, 1 - relax*p**2)",
+        ),
+    ),
+    state(
+        "LIT-FEDSPLIT",
+        PAPER,
+        "Pathak and Wainwright 2020, Theorem 1",
+        "With s = 1/sqrt(mu L) FedSplit's variables approach their fixed point by the factor 1 - 2/(sqrt(kappa) + 1) a round.",
+        FEDSPLIT,
+    ),
+    state(
+        "LIT-SAMPLED",
+        PAPER,
+        "Cochran 1977, Theorem 2.2, in a gradient step",
+        "With s of n clients drawn without replacement a step of the average adds lr^2 (n - s)/(s (n - 1)) times the mean variance of gradients.",
+        SAMPLED,
+    ),
+    state(
+        "LIT-FEDAVG-BIAS",
+        PAPER,
+        "Pathak and Wainwright 2020, Section 2, fixed points of FedSGD with two steps",
+        "FedAvg settles at the average of clients' minimisers weighted by how far two steps go to each, and not at the minimiser.",
+        Limit(
+            "fedavg",
+            "lr, steps = 2",
+            problem=pair,
+            start=2,
+            region="0 < a, 0 < b, 0 < lr < 1/(a + b)",
+            point=f"({MOVED('a')} - {MOVED('b')})/({MOVED('a')} + {MOVED('b')})",
+        ),
+    ),
+    state(
+        "LIT-FEDPROX-BIAS",
+        PAPER,
+        "Pathak and Wainwright 2020, Section 2, fixed points of FedProx (Li et al. 2020)",
+        "FedProx with exact proximal steps settles at the average weighted by a_i/(a_i + rho), and not at the minimiser.",
+        Limit(
+            "fedprox",
+            "rho, exact",
+            problem=pair,
+            start=2,
+            region="0 < a, 0 < b, 0 < rho",
+            point=f"({PULLED('a')} - {PULLED('b')})/({PULLED('a')} + {PULLED('b')})",
+        ),
+    ),
+    state(
+        "LIT-GD-DIVERGES",
+        PAPER,
+        "Polyak 1987, Section 1.4",
+        "Gradient descent diverges on a quadratic of curvature c for steps above 2/c.",
+        Divergence(
+            "gd",
+            "lr",
+            problem=pair,
+            start=2,
+            region="0 < a, 0 < b, 4/(a + b) < lr",
+            multiplier="1 - lr*(a + b)/2",
+        ),
+    ),
+]
