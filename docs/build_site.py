@@ -143,7 +143,7 @@ def write_front(verdicts: list[Verdict], out: Path, pages: list[TheoremPage], no
     shutil.copyfile(HERE / "picture.png", out / "picture.png")
     body = fill(
         "front.html",
-        papers=len({v.paper.split(",")[0] for v in verdicts}),
+        papers=len({v.paper.split(",")[0] for v in verdicts} - {"literature"}),
         total=len(verdicts),
         summary=summarise(verdicts),
         refuted=any(v.counterexample for v in verdicts),
