@@ -197,10 +197,11 @@ def total(terms: Iterable[Real]) -> Real:
 class Vec:
     """A vector: of every client, or one that all have in common.
 
-    Operations: ``client NAME`` (a vector of each client), ``common NAME``, ``mean v``, ``+``, ``-``, ``scale r v``, ``zero``.
+    Operations: ``client NAME`` (a vector of each client), ``common NAME``, ``mean v``, ``+``, ``-``, ``scale r v``, ``zero``, and ``kept v``: what
+    stands in the place of a name, is written as ``v``, and is part of no simplification; ``kept v each`` of a vector of each client, whatever it comes to.
     """
 
-    op: Literal["client", "common", "mean", "+", "-", "scale", "zero"]
+    op: Literal["client", "common", "mean", "+", "-", "scale", "zero", "kept"]
     parts: tuple[Any, ...] = ()
 
     def __add__(self, other: Vec) -> Vec:
@@ -243,6 +244,8 @@ class Vec:
     @property
     def is_common(self) -> bool:
         """Whether it is the same vector for every client."""
+        if self.op == "kept":
+            return not self.parts[1]
         if self.op in ("common", "mean", "zero"):
             return True
         return self.op != "client" and all(part.is_common for part in self.parts if isinstance(part, Vec))
@@ -261,10 +264,13 @@ class Vec:
                 return str(self.parts[0])
             case "zero":
                 return "zero"
+            case "kept":
+                return str(self.parts[0].text(level, client))
             case "mean":
                 inner = self.parts[0]
                 plain = inner.op == "client" and "%" not in inner.parts[0]
-                shown = f"mean {inner.parts[0]}" if plain else f"mean (fun i => {inner.text()})"
+                scope = "%V" if inner.op in ("+", "-", "scale") else ""  # Rocq expects numbers inside of a function
+                shown = f"mean {inner.parts[0]}" if plain else f"mean (fun i => {inner.text()}){scope}"
                 return shown if level >= 10 else f"({shown})"
             case "scale":
                 r, v = self.parts
@@ -287,6 +293,8 @@ class Vec:
                 return f"(VW {commons(self.parts[0])})"
             case "zero":
                 return "VZero"
+            case "kept":
+                return str(self.parts[0].data(place, clients, commons))
             case "mean":
                 return f"(VMean {self.parts[0].data(place, clients, commons)})"
             case "scale":

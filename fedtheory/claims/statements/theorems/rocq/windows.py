@@ -256,7 +256,8 @@ class _Printer(QuantityPrinter):
         if isinstance(value, Vector):
             kind = self.window.term.kinds[word]
             if self.certificate is not None:
-                return Paired(value, self.window.vec(value), kind != "V")
+                # as in the quantity's definition, whatever the field comes to: "y - x_star" stays a difference where x_star is zero
+                return Paired(value, Vec("kept", (self.window.vec(value), kind != "V")), kind != "V")
             return Paired(value, Vec("common" if kind == "V" else "client", (own,)), kind != "V")
         if isinstance(value, Form):
             return apply(own) if self.certificate is None else self.window.number(value, self.certificate)
