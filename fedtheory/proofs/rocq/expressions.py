@@ -197,8 +197,8 @@ def total(terms: Iterable[Real]) -> Real:
 class Vec:
     """A vector: of every client, or one that all have in common.
 
-    Operations: ``client NAME`` (a vector of each client), ``common NAME``, ``mean v``, ``+``, ``-``, ``scale r v``, ``zero``, and ``kept v``: what
-    stands in the place of a name, is written as ``v``, and is part of no simplification; ``kept v each`` of a vector of each client, whatever it comes to.
+    Operations: ``client NAME`` (a vector of each client), ``common NAME``, ``mean v``, ``+``, ``-``, ``scale r v``, ``zero``, and ``kept v each``:
+    what stands in the place of a name, is written as ``v``, and is never simplified; ``each``: a vector of each client, whatever it comes to.
     """
 
     op: Literal["client", "common", "mean", "+", "-", "scale", "zero", "kept"]

@@ -29,6 +29,18 @@ def clients_about_zero(world: Any, p: Any, last: int) -> list[Any]:
     return states
 
 
+def falls_with_steps(world: Any, p: Any, last: int) -> list[Any]:
+    """Gradient descent of one function; the first gradient is a variable that is made before its point."""
+    f, g, x = world.function(p.L, 0, name="f"), world.vector("g"), world.vector("x")
+    world.at(f, x, "g", g=g)
+    states = [SimpleNamespace(x=x, f=f, g=g)]
+    for k in range(last):
+        x = x - g * getattr(p, f"eta_{k}")
+        g, _ = world.at(f, x, f"g{k}")
+        states.append(SimpleNamespace(x=x, f=f, g=g))
+    return states
+
+
 THEOREMS = {
     "a field that is zero": Theorem(
         name="a field that is zero",
@@ -39,7 +51,44 @@ THEOREMS = {
         claim="B[n+1] <= D[n]/4",
         proof="done: claim by derivation",
     ),
+    "a parameter whose name proofs used": Theorem(
+        name="a parameter whose name proofs used",
+        region="0 < H",
+        states=PlayedStates(clients_about_zero),
+        rounds={"n": 0},
+        quantities={"D": "mean(norm2(x_i))"},
+        claim="D[n+1] <= D[n]/4",
+        proof="done: claim by derivation",
+    ),
+    "a gradient of one function": Theorem(
+        name="a gradient of one function",
+        region="0 < L < M",
+        states=PlayedStates(falls_with_steps),
+        rounds={"t": 0},
+        sequences={"eta": "0..1/(M + L)"},  # written with L first
+        quantities={"F": "f(x)", "G": "norm2(grad(f, x))"},
+        claim="eta[t]/2*G[t] <= F[t] - F[t+1]",
+        proof="""
+          fall: eta[t]*(1 - L*eta[t]/2)*G[t] <= F[t] - F[t+1]      by derivation
+          size: 0 <= G[t]                                          by derivation
+          done: claim                                              by combine fall, (eta[t]*(1 - L*eta[t])/2)*size
+        """,
+    ),
+    "a quotient under a power": Theorem(
+        name="a quotient under a power",
+        region="0 < y, 0 < x, 0 <= s <= 1",
+        claim="(x/y)**s <= 1 + s*(x/y - 1)",
+        proof="done: claim by bernoulli x/y - 1, s",
+    ),
 }
+
+
+def test_a_gradient_of_one_function_is_no_average() -> None:
+    """Rocq could not tell over which clients."""
+    theorem = THEOREMS["a gradient of one function"]
+    said = write_theorem_for_rocq(prove_theorem(theorem), "gradient").files()["Statement.v"]
+    assert "Definition G_of {V : space} {C : clients V} (f_grad : V -> V) (s : state C) : R :=" in said
+    assert "norm2 (f_grad x_)." in said and "eta n <= 1 / (L + M)" in said
 
 
 @needs_rocq

@@ -267,7 +267,8 @@ class _Writer:
         intros = " ".join([*before, *lets, *(b.name for b in given)])
         unfold = self.states.unfold(opened)
         shown = [
-            f"pose proof ({n} {opened}) as H; {unfold} exact H" if unfold else f"exact ({n} {opened})" for n in names
+            f"pose proof ({n} {opened}) as _said; {unfold} exact _said" if unfold else f"exact ({n} {opened})"
+            for n in names
         ]
         body = shown[0] if len(shown) == 1 else f"repeat match goal with |- _ /\\ _ => split end; [{' | '.join(shown)}]"
         texts.append(f"Theorem proof : statement.\nProof.\n  intros {intros}; cbv zeta.\n  {body}.\nQed.")

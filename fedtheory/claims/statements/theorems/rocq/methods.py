@@ -225,7 +225,7 @@ class MethodForRocq:
         if self.coins:
             return ""
         return " ".join(
-            f"try rewrite (functional_extensionality _ _ ({identifier(w)}_is {opened})) in H;"
+            f"try rewrite (functional_extensionality _ _ ({identifier(w)}_is {opened})) in _said;"
             for w in self.term.theorem.quantities
         )
 

@@ -352,8 +352,12 @@ class QuantityPrinter:
         found, average = self.evaluated(function, at, text)
         if word != "grad":
             return self.value(found, at.vec)
-        slope = Paired(found.g, self.gradient(found, at.vec), True)
+        slope = Paired(found.g, self.gradient(found, at.vec), self.is_of_clients(found))
         return slope.averaged() if average else slope
+
+    def is_of_clients(self, e: Evaluation) -> bool:
+        """Whether it is one of every client's function."""
+        return True
 
     def evaluated(self, function: str, at: Paired, text: str) -> tuple[Evaluation, bool]:
         """Gradient and value of a function of the state, and whether it is the average of the clients'."""

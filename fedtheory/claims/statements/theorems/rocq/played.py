@@ -14,18 +14,20 @@ from typing import Any
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.rocq.natural import (
     Definitions,
-    read_real,
 )
 from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
 from fedtheory.claims.statements.theorems.rocq.windows import Window, WindowCertificate, WindowDerivation
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
-from fedtheory.proofs.checker.formulas import Sentence, read
+from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.checker.terms import ProofLine
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from fedtheory.proofs.rocq.expressions import ZERO, Real, apply, identifier, scoped
 from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
+
+#: facts of proofs alone: no name that a theorem has is written so
+_HELD, _SAME = "_held", "_same"
 
 
 @dataclass
@@ -215,6 +217,7 @@ class PlayedForRocq:
                 shown = Real("+", (Real("*", (factor, own)), shown))
             conclusion, shown = Real("+", (alone, conclusion)), Real("+", (alone, shown))
             proof = term.prove(certificate, conclusion, term.region_of(ranges, rounds))
+            proof = _with_gradients(proof, certificate)
             said.append(self._of_any_states(term, line, window, shown, rounds, symbols, proof))
         return self._of_rounds(term, goal, said, rest, parts, variable, window, rounds, symbols)
 
@@ -227,10 +230,10 @@ class PlayedForRocq:
         for word, atom in stored["symbols"].items():
             if word not in window.every_symbol:
                 raise NotAvailable(f"a line that speaks of {atom} is not written for Rocq")
-            text = self.term.data["sequences"][atom.partition("[")[0]]
-            low, _, high = text.partition("..")
-            ends = [read_real(read(low)), read_real(read(high)) if high else None]
-            found.append(NumberRange(word, ends[0], ends[1], True, bool(high)))  # type: ignore[arg-type]
+            ends = self.term.checker.signature.sequences[atom.partition("[")[0]]  # as the statement says them
+            low, high = (None if q is None else self.term.formulas.quotient(q) for q in (ends.low, ends.high))
+            assert low is not None
+            found.append(NumberRange(word, low, high, ends.low_closed, ends.high_closed))
         return found
 
     def _of_any_states(
@@ -260,9 +263,9 @@ class PlayedForRocq:
         pattern = " & ".join([*bound, *(f"{e}_is" for e in equations), *window.names_of_facts(), "_"])
         projections = " ".join(f"state_{word}" for word in self.fields)
         lines = [
-            f"intros{names} {opened} H; cbv beta iota delta [{window.word} {projections}] in H; destruct H as ({pattern}).",
+            f"intros{names} {opened} {_HELD}; cbv beta iota delta [{window.word} {projections}] in {_HELD}; destruct {_HELD} as ({pattern}).",
             *(f"subst {e}." for e in equations),
-            f"exact ({proof}).",
+            proof,
         ]
         call = self.described.call(window.word)
         term.texts.append(
@@ -306,6 +309,16 @@ class PlayedForRocq:
         if goal.sign == "<=":
             return f"{divisors} {proofs[0]}.\n  {end}".strip()
         return f"{divisors} apply Rle_antisym; [{' | '.join(proofs)}]; {end}".strip()
+
+
+def _with_gradients(proof: str, certificate: WindowCertificate) -> str:
+    """Tactics that give a certificate's proof; a variable that quantities call a gradient is one."""
+    if not certificate.gradients:
+        return f"exact ({proof})."
+    same = [
+        f"pose proof {fact} as {_SAME}; cbv beta in {_SAME}; subst {g}." for g, fact in certificate.gradients.items()
+    ]
+    return "\n  ".join([f"pose proof ({proof}) as {_HELD}.", *same, f"exact {_HELD}."])
 
 
 def _later(t: str, k: int) -> str:

@@ -47,7 +47,7 @@ def write_bernoulli(script: LimitWriter, goal: Sentence, text: str) -> str:
     return _from_powers(
         script,
         checker.gap(goal) - fact,
-        [power],
+        [power, tangent],
         f"pose proof (bernoulli_{lemma} {x_shown} {s_shown} {inside} {within}) as most.",
         [same_power(script, (f"1 + {x_shown}", s_shown), (base, s), " in most")],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -33,7 +34,7 @@ from fedtheory.proofs.rocq.settings import NumberSetting, rocq_list
 class Window:
     """A state and the ``last`` ones after it, or with ``start`` those of a run from its start, in bases.
 
-    ``symbols``: of the names of numbers of sequences that the states read, the sequence and how many rounds on.
+    ``every_symbol``: of the names of numbers of sequences that the states read, the sequence and how many rounds on.
     """
 
     term: WrittenTerm
@@ -280,6 +281,10 @@ class _Printer(QuantityPrinter):
         self.of[id(e)] = known.function
         return e, False
 
+    def is_of_clients(self, e: Evaluation) -> bool:
+        """Whether it is one of every client's function."""
+        return self.of[id(e)].client
+
     def _product(self, u: Vec, v: Vec, each: bool) -> Real:
         return apply(inner_text(u, v, each=each)) if self.certificate is None else self.certificate.product(u, v, each)
 
@@ -293,7 +298,8 @@ class _Printer(QuantityPrinter):
     def _gradient(self, e: Evaluation, at: Vec) -> Vec:
         f = self.of[id(e)]
         if self.certificate is not None:
-            return self.window.vec(e.g)
+            self.certificate.note_gradient(f, e)
+            return Vec("kept", (self.window.vec(e.g), f.client))
         if f.L is None:
             raise NotAvailable("a quantity that speaks of a subgradient is not written for Rocq")
         return Vec("client" if f.client else "common", (self.window.gradient_text(f, at),))
@@ -301,7 +307,10 @@ class _Printer(QuantityPrinter):
 
 @dataclass
 class WindowCertificate:
-    """What makes one inequality about a window's states (`fedtheory.claims.statements.theorems.rocq.term.LineData`)."""
+    """What makes one inequality about a window's states (`fedtheory.claims.statements.theorems.rocq.term.LineData`).
+
+    ``gradients``: variables that quantities call gradients at a point, with the proofs that they are.
+    """
 
     window: Window
     setting: NumberSetting
@@ -310,8 +319,18 @@ class WindowCertificate:
     of_hypotheses: list[str] = field(default_factory=list)
     squares: list[str] = field(default_factory=list)
     slack: str = "(0%Q, [])"
+    gradients: dict[str, str] = field(default_factory=dict)
 
     # ---- numbers
+
+    def note_gradient(self, f: FunctionOf, e: Evaluation) -> None:
+        """A quantity speaks of a gradient that is a variable here: by its name the fact that says which gradient it is."""
+        window, k = self.window, next(k for k, own in enumerate(f.evaluations) if own is e)
+        g, x = window.vec(e.g), window.vec(e.x)
+        if k < window.counts[f.name] and not window.is_defined(f, k) and g.op in ("client", "common"):
+            own, named = g.parts[0], window.name_of_fact(f, k)
+            if not re.search(rf"(?<![\w']){re.escape(own)}(?![\w'])", x.text()):
+                self.gradients[own] = f"(functional_extensionality _ _ {named})" if f.client else named
 
     def product(self, u: Vec, v: Vec, each: bool) -> Real:
         """An inner product, noted; ``each``: its average over clients."""
