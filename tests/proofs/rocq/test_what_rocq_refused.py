@@ -74,11 +74,47 @@ THEOREMS = {
           done: claim                                              by combine fall, (eta[t]*(1 - L*eta[t])/2)*size
         """,
     ),
+    "sums up to the round before": Theorem(
+        name="sums up to the round before",
+        region="",
+        rounds={"N": 0, "T": 1, "k": 0, "j": 0},
+        sequences={"M": "0", "Y": "0"},
+        given={"next": "Y[k+1] <= sum(M[j], j, 0, k)"},
+        claim=(
+            "sum(2*j + 1, j, 0, N - 1) == N**2",
+            "2*T <= sum(2*(1 + M[j]), j, 0, T - 1)",
+            "Y[T] <= sum(M[j], j, 0, T - 1)",
+        ),
+        proof="""
+          odd:  claim 1      by induction N: base combine; step combine ih
+          many: claim 2      by induction T: base combine; step combine 1*ih
+          last: claim 3      by combine next(k=T-1)
+        """,
+    ),
+    "what cancels in normal form": Theorem(
+        name="what cancels in normal form",
+        region="0 < u, 0 < a < 1/u",
+        rounds={"n": 0},
+        sequences={"x": "0", "y": "0"},
+        given={"next": "x[n+1] <= x[n]", "strict": "y[n] < x[n]"},
+        claim=("x[n] <= a/(1 - a*u) + (x[0] - a/(1 - a*u))", "2*y[n] < 2*x[n]"),
+        proof="""
+          each: claim 1      by induction n: base combine; step combine ih, next
+          less: claim 2      by combine 2*strict
+        """,
+    ),
     "a quotient under a power": Theorem(
         name="a quotient under a power",
-        region="0 < y, 0 < x, 0 <= s <= 1",
-        claim="(x/y)**s <= 1 + s*(x/y - 1)",
-        proof="done: claim by bernoulli x/y - 1, s",
+        region="0 <= s <= 1",
+        states=PlayedStates(clients_about_zero),
+        rounds={"n": 0},
+        quantities={"D": "mean(norm2(x_i))"},
+        given={"above": "0 < D[n]"},
+        claim=("(D[n+1]/D[n])**s <= 1 + s*(D[n+1]/D[n] - 1)", "D[n+1] <= D[n]/4"),
+        proof="""
+          power: claim 1      by bernoulli D[n+1]/D[n] - 1, s
+          fall:  claim 2      by derivation
+        """,
     ),
 }
 
@@ -89,6 +125,13 @@ def test_a_gradient_of_one_function_is_no_average() -> None:
     said = write_theorem_for_rocq(prove_theorem(theorem), "gradient").files()["Statement.v"]
     assert "Definition G_of {V : space} {C : clients V} (f_grad : V -> V) (s : state C) : R :=" in said
     assert "norm2 (f_grad x_)." in said and "eta n <= 1 / (L + M)" in said
+
+
+def test_a_sum_without_terms_is_zero_in_the_statement() -> None:
+    """Rocq's round before 0 is 0, so that ``sum_of F 0 (Nat.pred 0)`` has a term; where the sum has one, it is as its author wrote it."""
+    said = write_theorem_for_rocq(prove_theorem(THEOREMS["sums up to the round before"]), "sums").statement
+    assert "Nat.pred N" not in said and "sum_of (fun k : nat => INR k) 0%nat N" in said
+    assert "sum_of (fun j : nat => 2 * (1 + M j)) 0%nat (Nat.pred T)" in said
 
 
 @needs_rocq

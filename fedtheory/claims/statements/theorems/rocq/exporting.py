@@ -14,6 +14,7 @@ from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
 from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
 from fedtheory.claims.statements.theorems.rocq.real_powers import same_exponential, same_power
 from fedtheory.claims.statements.theorems.rocq.script import line_name
+from fedtheory.claims.statements.theorems.rocq.sums import SPREAD, is_empty_at_first, same_sum
 from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.core.errors import NotAvailable
@@ -26,12 +27,6 @@ from fedtheory.proofs.rocq.settings import NumberRange
 
 #: that a claim follows from a line whose sides differ by as much, by sign
 _SAME_GAP = {"<=": "same_gap", "<": "same_gap_less", "==": "same_gap_equal"}
-
-#: powers whose exponents are sums and multiples of rounds as products of powers
-_SPREAD = """repeat match goal with
-    | |- context [?x ^ (?a + ?b)] => rewrite (pow_add x a b)
-    | |- context [?x ^ (?k * ?n)] => is_ground k; rewrite (PeanoNat.Nat.mul_comm k n), (pow_mult x n k)
-    | |- context [?x ^ (?n * ?k)] => is_ground k; rewrite (pow_mult x n k) end"""
 
 
 def write_theorem_for_rocq(proved: ProvedTheorem, name: str, title: str = "") -> RocqTheorem:
@@ -59,7 +54,9 @@ class _StatementFormulas(Formulas):
                     return apply(f"Rpower {self._read(left).text(9)} {self._read(right).text(9)}")
             case ast.Call(func=ast.Name(id="exp"), args=[inside]):
                 return apply(f"exp {self._read(inside).text(9)}")
-            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]) if not self._unusual(body):
+            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=t), low, high]) if not self._unusual(
+                body
+            ) and not is_empty_at_first(low, high, self.checker.signature.rounds):
                 return apply(
                     f"sum_of (fun {identifier(t)} : nat => {self._read(body)}) {self.index(low)} {self.index(high)}"
                 )
@@ -304,9 +301,11 @@ class _Writer:
                 bases.append(same_exponential(self.term.script, shown_x, x))
         real = bool(bases)
         bases += [
-            self._same_sum(node) for node in every if isinstance(node, ast.Call) and show_tree(node.func) == "sum"
+            same_sum(self.author, self.term.formulas, node, self.checker.value(node))
+            for node in every
+            if isinstance(node, ast.Call) and show_tree(node.func) == "sum"
         ]
-        if (not powers and not real) or sentence.sign == "->" or sentence.exists is not None:
+        if (not powers and not any(bases)) or sentence.sign == "->" or sentence.exists is not None:
             return f"exact ({line})."
         apart = any("+" in (_exponent(node.right, least) or "") for node in powers)
         for node in powers:
@@ -321,28 +320,9 @@ class _Writer:
                 f"refine ({_SAME_GAP[sentence.sign]} _ _ _ _ ({line}{given}) _).",
                 *self.term.script.divisors(self.checker.gap(sentence)),
                 *dict.fromkeys(filter(None, bases)),
-                f"powers; {f'{_SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
+                f"powers; {f'{SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
         )
-
-    def _same_sum(self, tree: ast.Call) -> str:
-        """A sum as its author wrote it is one in normal form, times what does not speak of its rounds: this is put in its place."""
-        value = self.checker.value(tree)
-        within = [atom for atom in value.atoms if atom.startswith("sum(")]
-        split = value.linear_in(within[0]) if len(within) == 1 else None
-        if split is None or not split[0].zero:
-            return ""
-        shown, own = self.author.read(tree).text(9), self.term.formulas.atom(within[0]).text(9)
-        _, variable, low, high = tree.args
-        if re.sub(rf"\b{identifier(show_tree(variable))}\b", self.term.formulas.bound, shown) == own:
-            return ""
-        first, last = self.author.index(low), self.author.index(high)
-        product = f"{self.term.formulas.quotient(split[1]).text(9)} * {own}"
-        by = (
-            f"unfold sum_of; generalize (S {last} - {first})%nat; intros terms; induction terms as [|terms IH]; cbn [total]; "
-            f"[ring | rewrite IH; {_SPREAD}; field; nonzero]"
-        )
-        return f"assert (same : {shown} = {product}) by ({by}). rewrite same; clear same."
 
 
 def _name_at(term: WrittenTerm, claim: Sentence) -> str:

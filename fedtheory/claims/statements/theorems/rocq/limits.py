@@ -31,6 +31,9 @@ class LimitWriter(Protocol):
     def divisors(self, *quotients: Quotient) -> list[str]:
         """Facts that what is divided by is above or below zero."""
 
+    def divided_by(self, goal: Sentence) -> list[Quotient]:
+        """What a sentence divides by where it was written, and its normal form may not."""
+
     def finish(self) -> str:
         """The last step, arithmetic."""
 

@@ -79,7 +79,9 @@ def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str,
     *shown, power_shown = (script.formulas.quotient(q).text(9) for q in (*sides, s))
     fact = script.premise(goal, name, more)
     fact = f"(Req_le _ _ {fact})" if premise.sign == "==" else f"(Rlt_le _ _ {fact})" if premise.sign == "<" else fact
-    below = f"{script.signs.prove(sides[0], strict=True)} ltac:(pose proof {fact}; lra) {script.signs.prove(s)}"
+    facts = "".join(f"{posed.rstrip('.')}; " for posed in script.divisors(*sides, *script.divided_by(premise)))
+    order = f"(combine 1 {shown[0]} {shown[1]} _ 0 Rlt_0_1 (weigh 1 _ _ ltac:(lra) {fact}) nothing ltac:({facts}normal; field; nonzero))"
+    below = f"{script.signs.prove(sides[0], strict=True)} {order} {script.signs.prove(s)}"
     return _from_powers(
         script,
         checker.gap(goal) - (large - small),

@@ -17,9 +17,10 @@ from fedtheory.claims.statements.theorems.rocq.limits import (
 )
 from fedtheory.claims.statements.theorems.rocq.real_powers import write_bernoulli, write_exponential, write_power
 from fedtheory.claims.statements.theorems.rocq.signs import Signs
+from fedtheory.claims.statements.theorems.rocq.sums import UP_TO
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
-from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute
+from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute, subtrees
 from fedtheory.proofs.checker.rules import _PART, _larger_of, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
 from fedtheory.proofs.checker.terms import Checker, ProofLine
 from fedtheory.proofs.rocq.expressions import identifier
@@ -174,21 +175,15 @@ class Script:
         found = ""
         for sentence in (goal, *(row.sentence for row in rows)):  # their roots are noted
             self.formulas.sentence(sentence)
-        rest, parts, strict, met = checker.gap(goal) * scale, "nothing", goal.sign == "<", [checker.gap(goal) * scale]
-        if equal:
-            parts = "(eq_refl 0)"
-        for row, piece in reversed(list(zip(rows, split_pieces(body), strict=True))):
-            factor = checker.value(read(str(row.factor)))
-            rest = rest - factor * row.gap
-            met += [factor, row.gap]
-            shown = self.formulas.quotient(factor).text(9)
-            named = _PART.fullmatch(piece)
-            assert named is not None
-            if row.name.startswith("square("):
-                inner = self.formulas.read(read(row.name.removeprefix("square(").removesuffix(")")))
-                premise = f"(square_nonneg {inner.text(9)})"
-            else:
-                premise = self.premise(goal, named[2], more)
+        factors = [checker.value(read(str(row.factor))) for row in rows]
+        whole, parts = checker.gap(goal) * scale, "(eq_refl 0)" if equal else "nothing"
+        rest = whole - sum((f * row.gap for f, row in zip(factors, rows, strict=True)), Quotient.number(0))
+        last, strict_part = self.formulas.quotient(rest).text(9), ""
+        wanted = goal.sign == "<" and not checker.domain.is_positive(
+            rest
+        )  # of a premise that is strict, and weighs more than zero
+        for row, factor, piece in reversed(list(zip(rows, factors, split_pieces(body), strict=True))):
+            shown, premise = self.formulas.quotient(factor).text(9), self._premise_of_row(goal, row.name, piece, more)
             if row.sentence.exists is not None:
                 t = identifier(row.sentence.exists.variable)
                 found, premise = (
@@ -199,26 +194,47 @@ class Script:
                 parts = f"(both_zero _ _ (weigh_zero {shown} _ _ {premise}) {parts})"
             elif row.sentence.sign == "==":
                 parts = f"(both _ _ (weigh_equal {shown} _ _ {premise}) {parts})"
+            elif wanted and not strict_part and row.sentence.sign == "<" and checker.domain.is_positive(factor):
+                above = self.signs.prove(factor, strict=True)
+                strict_part = f"(Rmult_lt_0_compat _ _ {above} (Rlt_Rminus _ _ {premise}))"
             else:
                 premise = f"(Rlt_le _ _ {premise})" if row.sentence.sign == "<" else premise
                 parts = f"(both _ _ (weigh {shown} _ _ {self.signs.prove(factor)} {premise}) {parts})"
-        lines = [found, *self.divisors(*met, rest)]
-        c = self.formulas.quotient(scale).text(9)
+        if strict_part:
+            parts, last = f"(both _ _ {self.signs.prove(rest)} {parts})", "_"
+        met = [whole, *factors, *(row.gap for row in rows), rest, *self.divided_by(goal)]
+        c, above = self.formulas.quotient(scale).text(9), self.signs.prove(scale, strict=True)
         if equal:
-            lines.append(
-                f"refine (combine_equal {c} _ _ _ _ {parts} _); [apply Rgt_not_eq, {self.signs.prove(scale, strict=True)} |]."
-            )
+            step = f"refine (combine_equal {c} _ _ _ _ {parts} _); [apply Rgt_not_eq, {above} |]."
         else:
-            word, left = (
-                ("combine_less", self.signs.prove(rest, strict=True)) if strict else ("combine", self.signs.prove(rest))
-            )
-            lines.append(
-                f"refine ({word} {c} _ _ _ {self.formulas.quotient(rest).text(9)} {self.signs.prove(scale, strict=True)}\n    {parts}\n    {left} _)."
-            )
-        return "\n  ".join([*filter(None, lines), self.finish()])
+            word = "combine_less" if goal.sign == "<" else "combine"
+            left = strict_part or self.signs.prove(rest, strict=goal.sign == "<")
+            step = f"refine ({word} {c} _ _ _ {last} {above}\n    {parts}\n    {left} _)."
+        earlier = "(Nat.pred" in f"{parts} {self.formulas.sentence(goal)}"
+        return "\n  ".join([*filter(None, [found]), *self.divisors(*met), step, self.finish(earlier=earlier)])
 
-    def finish(self) -> str:
-        """The last step, arithmetic; the square of a root is what it is the root of."""
+    def _premise_of_row(self, goal: Sentence, name: str, piece: str, more: _Premises) -> str:
+        """What a row of a combination says: a square, or an earlier line."""
+        if name.startswith("square("):
+            inner = self.formulas.read(read(name.removeprefix("square(").removesuffix(")")))
+            return f"(square_nonneg {inner.text(9)})"
+        named = _PART.fullmatch(piece)
+        assert named is not None
+        return self.premise(goal, named[2], more)
+
+    def divided_by(self, goal: Sentence) -> list[Quotient]:
+        """What a sentence divides by where it was written, and its normal form may not."""
+        divisions = [
+            node
+            for side in goal.sides
+            for node in subtrees(substitute(side, self.checker.signature.where))
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        ]
+        values = [self.checker.value(node.right) for node in divisions]
+        return [_ONE / q for q in values if q.constant() is None]
+
+    def finish(self, *, earlier: bool = False) -> str:
+        """The last step, arithmetic; the square of a root is what it is the root of; ``earlier``: lines of the round before were used."""
         facts, insides = list[str](), dict[str, tuple[str, Quotient]]()
         while self.formulas.roots.keys() - insides.keys():
             shown = min(self.formulas.roots.keys() - insides.keys())
@@ -241,8 +257,9 @@ class Script:
                 spoken = {a for other, inner in insides.values() if other != name for a in inner.atoms}
                 facts += self._solve_root(shown, name, q, spoken, names)
         rules = f" [{' '.join(names)}]" if names else ""
+        begun = f"{UP_TO * earlier}normal; {'cbn [Nat.pred]; ' * earlier}"
         return "\n  ".join(
-            [*facts, f"normal; {''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."]
+            [*facts, f"{begun}{''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."]
         )
 
     def _clear_root(self, shown: str, name: str, q: Quotient) -> list[str]:
@@ -336,9 +353,15 @@ class Script:
     def _root(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         pieces = split_pieces(text)
         y = self.checker.value(goal.right)
-        said = f"(Rle_trans _ _ _ {self.premise(goal, pieces[1], more)} ltac:(lra))" if len(pieces) == 2 else ""
-        shown = said or self.signs.prove(y)
-        return f"apply root_rule; [pose proof {self.premise(goal, pieces[0], more)}; lra | pose proof {shown}; lra]."
+        first = f"pose proof {self.premise(goal, pieces[0], more)}; lra"
+        if len(pieces) == 2:
+            return f"apply root_rule; [{first} | pose proof (Rle_trans _ _ _ {self.premise(goal, pieces[1], more)} ltac:(lra)); lra]."
+        facts = "".join(f"{fact.rstrip('.')}; " for fact in self.divisors(y, *self.divided_by(goal)))
+        right = self.formulas.read(goal.right).text(9)
+        shown = f"{self.formulas.quotient(y).text(9)} ltac:(lra) nothing {self.signs.prove(y)}"
+        return (
+            f"apply root_rule; [{first} | refine (combine 1 0 {right} 0 {shown} ltac:({facts}normal; field; nonzero))]."
+        )
 
     def _cases(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         head, rules = _pieces(text)
