@@ -60,6 +60,16 @@ THEOREMS = {
         claim="D[n+1] <= D[n]/4",
         proof="done: claim by derivation",
     ),
+    "a quotient in a divisor": Theorem(
+        name="a quotient in a divisor",
+        region="0 < L, 0 < a",
+        where={"eta": "1/(L + 2*a)"},
+        states=PlayedStates(clients_about_zero),
+        rounds={"n": 0},
+        quantities={"D": "mean(norm2(x_i))/(2*eta)"},
+        claim="D[n+1] <= D[n]/4",
+        proof="done: claim by derivation",
+    ),
     "a gradient of one function": Theorem(
         name="a gradient of one function",
         region="0 < L < M",

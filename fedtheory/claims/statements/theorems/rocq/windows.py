@@ -242,6 +242,13 @@ def _rounds_as_numbers(e: Real, names: Mapping[str, str]) -> Real:
     return Real(e.op, tuple(_rounds_as_numbers(part, names) if isinstance(part, Real) else part for part in e.parts))
 
 
+def _divided_within(e: Real, inside: bool = False) -> list[Real]:
+    """What is divided by inside of what is divided by: L + 2*a in x/(2/(L + 2*a))."""
+    own = [part for part in e.parts if isinstance(part, Real)]
+    found = [e.parts[1]] if inside and e.op == "/" else []
+    return found + [d for k, part in enumerate(own) for d in _divided_within(part, inside or (e.op == "/" and k == 1))]
+
+
 class _Printer(QuantityPrinter):
     """Quantities of a state of a window."""
 
@@ -385,6 +392,9 @@ class WindowCertificate:
                 self.setting.note(big_l - mu)
         for divisor in window.divisors.values():
             self.setting.note_divisor(divisor)
+        for divisor in _divided_within(conclusion):
+            if divisor.names() <= {*self.setting.names}:
+                self.setting.note_divisor(divisor)
         shown = []
         for big_l, mu, evaluations in classes:
             smooth = "None" if big_l is None else f"(Some {big_l.data(self.place)})"
