@@ -211,10 +211,14 @@ class PlayedForRocq:
             alone = term.formulas.quotient(rest * Quotient.number(sign))
             term.formulas.renamed = {}
             conclusion, shown = ZERO, ZERO
+            certificate.implicit.clear()
             for factor, word, n in reversed(numbers):
                 own = apply(f"{self.described.call(f'{word}_of')} st{n}")
                 conclusion = Real("+", (Real("*", (factor, certificate.quantity(word, n))), conclusion))
                 shown = Real("+", (Real("*", (factor, own)), shown))
+            if certificate.implicit:
+                which = f"the gradient of {certificate.implicit[0]} at a point that is made of it"
+                raise NotAvailable(f"{line.name}: a quantity that speaks of {which} is not written for Rocq")
             conclusion, shown = Real("+", (alone, conclusion)), Real("+", (alone, shown))
             proof = term.prove(certificate, conclusion, term.region_of(ranges, rounds))
             proof = _with_gradients(proof, certificate)

@@ -316,7 +316,8 @@ class _Printer(QuantityPrinter):
 class WindowCertificate:
     """What makes one inequality about a window's states (`fedtheory.claims.statements.theorems.rocq.term.LineData`).
 
-    ``gradients``: variables that quantities call gradients at a point, with the proofs that they are.
+    ``gradients``: variables that quantities call gradients at a point, with the proofs that they are; ``implicit``: functions of those whose point
+    is made of them.
     """
 
     window: Window
@@ -327,6 +328,7 @@ class WindowCertificate:
     squares: list[str] = field(default_factory=list)
     slack: str = "(0%Q, [])"
     gradients: dict[str, str] = field(default_factory=dict)
+    implicit: list[str] = field(default_factory=list)
 
     # ---- numbers
 
@@ -338,6 +340,8 @@ class WindowCertificate:
             own, named = g.parts[0], window.name_of_fact(f, k)
             if not re.search(rf"(?<![\w']){re.escape(own)}(?![\w'])", x.text()):
                 self.gradients[own] = f"(functional_extensionality _ _ {named})" if f.client else named
+            else:
+                self.implicit.append(f.name)
 
     def product(self, u: Vec, v: Vec, each: bool) -> Real:
         """An inner product, noted; ``each``: its average over clients."""
