@@ -96,7 +96,7 @@ class Formulas:
         if any(k != 1 for k in variables.values()) or (constant < 0 and not variables):
             raise NotAvailable(f"the round {show_tree(tree)} is not written for Rocq")
         shown = " + ".join(self._round(word) for word in sorted(variables)) if variables else "0"
-        shown = f"({shown})" if len(variables) > 1 else shown
+        shown = f"({shown})%nat" if len(variables) > 1 else shown
         if constant < 0:
             for _ in range(-constant):
                 shown = f"(Nat.pred {shown})"

@@ -311,11 +311,13 @@ class Script:
             for name, most in zip(sides, ("Rmax_l", "Rmax_r"), strict=False)
         ]
         said = f"fun {word} : nat => {self.formulas.sentence(goal)}"
+        added = "cbn [Nat.add]. " if ")%nat" in said else ""  # rounds that are sums: 0 + t is t
         return "\n  ".join(
             [
                 f"clear {word}_low; revert {word} {word}_least; apply (from_round ({said}) {first}); [| intros {word} {word}_least ih].",
-                f"{{ {base} }}",
+                f"{{ {added}{base} }}",
                 f"pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low; cbv beta in ih |- *.",
+                *(["cbn [Nat.add] in ih |- *."] if added else []),
                 *either,
                 step,
             ]
