@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fedtheory.claims.statements.theorems.proving import prove_theorem
-from fedtheory.claims.statements.theorems.rocq.exporting import write_theorem_for_rocq
+from fedtheory.claims.statements.theorems.rocq.exporting import _exponent, write_theorem_for_rocq
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.rocq.compiling import AXIOMS, check_together, find_compiler
 
@@ -152,3 +153,10 @@ def test_rocq_accepts_what_it_refused(tmp_path_factory: pytest.TempPathFactory) 
     answers = check_together(written, Path(kept))
     assert {a.name: a.said for a in answers if not a.accepted} == {}
     assert all(set(a.axioms) <= AXIOMS for a in answers)
+
+
+def test_an_exponent_that_may_be_negative_is_no_natural_number() -> None:
+    """The predecessor of 0 is 0 in Rocq, and x^(t - 1) at t = 0 would be 1 there."""
+    assert _exponent(read("t - 1"), {"t": 1}) == "(Nat.pred t)"
+    assert _exponent(read("t - 1"), {"t": 0}) is None
+    assert _exponent(read("2*t + 1"), {"t": 0}) == "(2 * t + 1)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -78,8 +78,11 @@ class _StatementFormulas(Formulas):
         return any(value_of(e).constant() is None and _exponent(e, rounds) is None for e in powers)
 
 
-def _exponent(tree: ast.expr, rounds: Collection[str]) -> str | None:
-    """An exponent that is a whole number of rounds, as Rocq's natural numbers; None for another one."""
+def _exponent(tree: ast.expr, rounds: Mapping[str, int]) -> str | None:
+    """An exponent that is a whole number of rounds, as Rocq's natural numbers; None for another one, and for one that may be negative.
+
+    The predecessor of 0 is 0 in Rocq: t - 1 is written so only where t is at least 1.
+    """
     if value_of(tree).constant() is not None:
         return None
     try:
@@ -89,7 +92,8 @@ def _exponent(tree: ast.expr, rounds: Collection[str]) -> str | None:
     if not variables.keys() <= set(rounds):
         return None
     if constant < 0 and len(variables) == 1 and [*variables.values()] == [1]:
-        return "(Nat.pred " * -constant + identifier(next(iter(variables))) + ")" * -constant
+        (t,) = variables
+        return "(Nat.pred " * -constant + identifier(t) + ")" * -constant if rounds[t] + constant >= 0 else None
     if any(k < 0 for k in (*variables.values(), constant)):
         return None
     terms = [identifier(word) if k == 1 else f"{k} * {identifier(word)}" for word, k in sorted(variables.items())]
