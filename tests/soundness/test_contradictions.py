@@ -18,7 +18,7 @@ from fedtheory.claims.contradictions import Saying, StoredRun, find_contradictio
 from fedtheory.claims.said_by_data import say_bound
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.regularisers import L1, regularised
-from paper_checks import afedpd, dualfl, fedpd, fedslr, safari
+from paper_checks import afedpd, dualfl, fedpd, fedslr, literature, safari
 from paper_checks.afedpd.moment_pictures import FAMILY
 from paper_checks.collected import read_instances
 from paper_checks.fedpd.baselines import D12
@@ -39,7 +39,7 @@ from paper_checks.said import (
 )
 from problems.piecewise import plateau
 
-CLAIMS = {claim.id: claim for paper in (afedpd, dualfl, fedpd, fedslr, safari) for claim in paper.CLAIMS}
+CLAIMS = {claim.id: claim for paper in (afedpd, dualfl, fedpd, fedslr, literature, safari) for claim in paper.CLAIMS}
 STORED = json.loads((Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json").read_text())["verdicts"]
 WORDS = {verdict["id"]: verdict["status"] for verdict in STORED}
 TRUE = {"proved", "argued", "supported", "agrees in an analogue"}
