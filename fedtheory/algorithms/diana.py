@@ -163,9 +163,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(sent, clients)", "sent", "scatter(spread(0 * state.x, problem.n), clients, sent)"
-        )[:2],
+        *list_average_mistakes("sent")[:2],
     ),
 }
 

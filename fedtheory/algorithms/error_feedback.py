@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method, State, is_one_plain_step
 from fedtheory.algorithms.compressing import ANY_CONTRACTIVE, CONTRACTIVE
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import ConstantStep
 from fedtheory.core.participation import Clients
@@ -160,12 +160,7 @@ MISTAKES = {
             "self.compressor(p, sub.f, key, clients)",
             "self.compressor(state.x - y, sub.f, key, clients)",
         ),
-        Mistake("sum instead of mean", "average(sent, clients)", "sent.shape[-2] * average(sent, clients)"),
-        Mistake(
-            "mean over all instead of active clients",
-            "average(sent, clients)",
-            "average(scatter(0 * state.e_i, clients, sent))",
-        ),
+        *list_average_mistakes("sent")[:2],
         NOT_RESET,
         HELD_GRADIENT,
     ),

@@ -129,11 +129,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(y - state.x, clients)",
-            "y - state.x",
-            "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",
-        ),
+        *list_average_mistakes("y - state.x"),
     ),
 }
 

@@ -89,11 +89,7 @@ MISTAKES = {
         Mistake("no penalty in local work", ", rho=self.rho, z=w", ""),
         Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
         Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
-        *list_average_mistakes(
-            "average(w - state.x, clients)",
-            "w - state.x",
-            "scatter(spread(0 * state.x, problem.n), clients, w - state.x)",
-        )[:2],
+        *list_average_mistakes("w - state.x")[:2],
     ),
 }
 
