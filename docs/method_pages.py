@@ -34,7 +34,7 @@ SHOWN = ("option", "scanned", "certified", "none_at", "refused_at", "false_at")
 def measure(entry: Listed) -> dict[str, Any]:
     """The largest certified step of a method over 1-smooth, 0.1-strongly convex functions, its other options at their defaults, local work exact."""
     from fedtheory.command_line.compare import find_step
-    from fedtheory.command_line.largest import default_range, summarise
+    from fedtheory.command_line.largest import default_range, summarise_search
     from fedtheory.core.errors import FedtheoryError
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.potentials.largest import Scan, largest
@@ -49,7 +49,7 @@ def measure(entry: Listed) -> dict[str, Any]:
         found = largest(lambda value: entry.build(**fixed, **{option.name: value}), question, scan)
     except FedtheoryError as error:
         return {"why_none": str(error)}
-    answer = summarise(found, entry.name, option, question, scan)
+    answer = summarise_search(found, entry.name, option, question, scan)
     return {"exact": bool(fixed), **{name: answer[name] for name in SHOWN}}
 
 

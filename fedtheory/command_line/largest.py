@@ -83,7 +83,7 @@ def largest_command(algorithm: str, **options: Any) -> None:
     scan = Scan(low, high, whole=option.kind is int)
     given = {name: value for name, value in read_values(entry, options).items() if name != option.name}
     found = _search(entry, option, given, question, scan, options["fresh"])
-    answer = summarise(found, algorithm, option, question, scan) | {"options": given}
+    answer = summarise_search(found, algorithm, option, question, scan) | {"options": given}
     answer["unstated"] = _unstated(algorithm, option)
     if options["certificate"] is not None and found.proof is not None:
         answer["certificates"] = write_proofs(found.proof.certificates, options["certificate"])
@@ -186,7 +186,7 @@ def show_value(value: Fraction | None) -> str:
     return f"{float(value):.12g}" if Fraction(f"{float(value):.12g}") == value else str(value)
 
 
-def summarise(found: Largest, algorithm: str, option: Option, question: Question, scan: Scan) -> dict[str, Any]:
+def summarise_search(found: Largest, algorithm: str, option: Option, question: Question, scan: Scan) -> dict[str, Any]:
     """What was found as JSON has it: what was asked, and values as text."""
 
     def text(value: Fraction | None) -> str | None:
