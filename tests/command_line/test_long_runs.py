@@ -72,7 +72,7 @@ def fedtheory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_theory_comes_first_and_an_experiment_as_soon_as_its_runs_are_done(tmp_path, workers) -> None:
-    references = select([str(write_claims(tmp_path, many=12))])
+    references = select([str(write_claims(tmp_path, rounds=40, many=12))])  # long enough that a second worker can start
     context, told = Context(results=str(tmp_path / "runs")), []
     needs = list_needs(references, context)
     assert len(needs) == 13
