@@ -23,24 +23,18 @@ DOCS = Path(__file__).resolve().parent
 STEPS = DOCS / "largest_steps.json"
 #: names that are words of English, too, so that a sentence with them need not speak of the method
 COMMON_WORDS = ("local", "gd")
-#: headings and the verdicts under them
-HEADINGS = {
-    "What is proved or argued of it": ("proved", "argued"),
-    "What is false in print": ("refuted", "repaired"),
-    "What else the ledgers say": (
-        "supported",
-        "agrees in an analogue",
-        "disagrees in an analogue",
-        "reproduced",
-        "inconclusive",
-    ),
-}
+FALSE = ("refuted", "repaired")
+#: headings and the verdicts under them; those that are nowhere else stand under the last
+HEADINGS = {"Claims that name it: proved or argued": ("proved", "argued"), "Claims that name it: false in print": FALSE}
+OTHERS = "Claims that name it: other verdicts"
+#: what a page says of the largest step, as `fedtheory largest` has it
+SHOWN = ("option", "scanned", "certified", "none_at", "refused_at", "false_at")
 
 
 def measure(entry: Listed) -> dict[str, Any]:
     """The largest certified step of a method over 1-smooth, 0.1-strongly convex functions, its other options at their defaults, local work exact."""
     from fedtheory.command_line.compare import find_step
-    from fedtheory.command_line.largest import default_range, show_value
+    from fedtheory.command_line.largest import default_range, summarise_search
     from fedtheory.core.errors import FedtheoryError
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.potentials.largest import Scan, largest
@@ -51,18 +45,12 @@ def measure(entry: Listed) -> dict[str, Any]:
         option = find_step(entry, fixed)
         low, high = default_range(option, 1.0)
         question = SomePotential.of_convergence(FunctionClass(1.0, 0.1), time_limit=20.0)
-        found = largest(lambda value: entry.build(**fixed, **{option.name: value}), question, Scan(low, high))
+        scan = Scan(low, high)
+        found = largest(lambda value: entry.build(**fixed, **{option.name: value}), question, scan)
     except FedtheoryError as error:
         return {"why_none": str(error)}
-    return {
-        "option": option.flag.removeprefix("--"),
-        "exact": bool(fixed),
-        "scanned": [show_value(low), show_value(high)],
-        "certified": None if found.certified is None else show_value(found.certified),
-        "none_at": None if found.none_at is None else show_value(found.none_at),
-        "refused_at": None if found.refused_at is None else show_value(found.refused_at),
-        "false_at": None if found.false_at is None else show_value(found.false_at),
-    }
+    answer = summarise_search(found, entry.name, option, question, scan)
+    return {"exact": bool(fixed), **{name: answer[name] for name in SHOWN}}
 
 
 def write_pages(folder: Path) -> list[Path]:
@@ -107,11 +95,13 @@ def _largest(entry: Listed, found: dict[str, Any] | None) -> Iterator[str]:
         yield from (f"Over 1-smooth, 0.1-strongly convex functions there {why}.", "")
         return
     name, (low, high) = f"`{found['option']}`", found["scanned"]
-    local = ", with exact local solves" if found["exact"] else ""
+    within = "Over 1-smooth, 0.1-strongly convex functions"
+    within += ", with exact local solves," if found["exact"] else ""
+    within += " and all clients in every round" if entry.partial else ""
     if found["certified"] is None:
-        said = f"Over 1-smooth, 0.1-strongly convex functions{local} no {name} between {low} and {high} is certified."
+        said = f"{within} no {name} between {low} and {high} is certified."
     else:
-        said = f"Over 1-smooth, 0.1-strongly convex functions{local} {name} = {found['certified']} is proved to converge, for every n."
+        said = f"{within} {name} = {found['certified']} is proved to converge, for every n >= 2."
         if found["none_at"] is not None:
             said += f" At {found['none_at']} the solver finds no potential."
         elif found["refused_at"] is not None:
@@ -136,21 +126,18 @@ def names_method(entry: Listed, words: str) -> bool:
 
 def _claims(entry: Listed, claims: Sequence[tuple[str, Any]], status: dict[str, str]) -> Iterator[str]:
     found = [(paper, claim) for paper, claim in claims if names_method(entry, claim.statement)]
-    for heading, verdicts in HEADINGS.items():
-        chosen = [(paper, claim) for paper, claim in found if status.get(claim.id) in verdicts]
-        if chosen:
-            yield from (
-                f"## {heading}",
-                "",
-                "Claims of the ledgers whose words name the method, with their verdicts:",
-                "",
-            )
-        for paper, claim in chosen:
-            yield f"- **{claim.id}** ({paper}, {claim.source}; *{status[claim.id]}*): {_plain(claim.statement)}"
-            if claim.repaired and status[claim.id] in HEADINGS["What is false in print"]:
-                yield f"  Corrected: {_plain(claim.repaired)}"
-        if chosen:
-            yield ""
+    under: dict[str, list[str]] = {heading: [] for heading in (*HEADINGS, OTHERS)}
+    for paper, claim in found:
+        word = status.get(claim.id)
+        if word is None:  # not a statement of a stored ledger
+            continue
+        lines = under[next((heading for heading, words in HEADINGS.items() if word in words), OTHERS)]
+        lines.append(f"- **{claim.id}** ({paper}, {claim.source}; *{word}*): {_plain(claim.statement)}")
+        if claim.repaired and word in FALSE:
+            lines.append(f"  Corrected: {_plain(claim.repaired)}")
+    for heading, lines in under.items():
+        if lines:
+            yield from (f"## {heading}", "", *lines, "")
 
 
 def _mistakes(entry: Listed) -> Iterator[str]:

@@ -29,7 +29,7 @@ class CompressedScaffnew(Method):
 
     The q_i are the columns of one fixed pattern in random order. A client sends about s d/n coordinates, and receives xb whole.
     With s = n it is `Scaffnew`. Guarantee (source; lr < 2/L, mu-strongly convex f_i): linear, to x*, by a factor
-    max{(1 - lr mu)^2, (1 - lr L)^2, 1 - O(p^2 s/n)} a round.
+    max{(1 - lr mu)^2, (1 - lr L)^2, 1 - c} a round, c of the order p^2 s/n.
 
     Departures: the source lets eta be smaller.
 

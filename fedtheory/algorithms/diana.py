@@ -87,7 +87,7 @@ class FedPAQ(Method):
 
     y_i is K local steps from x^r,  x^{r+1} = x^r + server_lr mean_{active} C(y_i - x^r).
 
-    Without compression it is FedAvg with a server step. Guarantee (source, Theorems 1 and 2; equal distributions at the clients, step sizes
+    Without compression it is FedAvg with a server step. Guarantee (source; equal distributions at the clients, step sizes
     that fall): O(1/T) for strongly convex, O(1/sqrt(T)) for non-convex objectives, the constants growing with omega. Where clients differ it has
     the bias of FedAvg, and constant steps leave the noise of compression, since moves do not vanish at x*.
 
@@ -163,9 +163,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(sent, clients)", "sent", "scatter(spread(0 * state.x, problem.n), clients, sent)"
-        )[:2],
+        *list_average_mistakes("sent")[:2],
     ),
 }
 

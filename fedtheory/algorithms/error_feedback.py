@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedtheory.algorithms.base import Method, State, is_one_plain_step
 from fedtheory.algorithms.compressing import ANY_CONTRACTIVE, CONTRACTIVE
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake
+from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, scatter, spread
 from fedtheory.core.hyperparameters import ConstantStep
 from fedtheory.core.participation import Clients
@@ -93,9 +93,9 @@ class EF21(Method):
 
     x^{r+1} = x^r - lr mean_{all i} g_i^r,  g_i^{r+1} = g_i^r + C(grad f_i(x^{r+1}) - g_i^r) for active clients,  g_i^0 = grad f_i(x^0).
 
-    Without compression it is gradient descent. Guarantee (source, Theorem 1; f_i L_i-smooth, everyone, theta = 1 - sqrt(1 - delta),
+    Without compression it is gradient descent. Guarantee (source; f_i L_i-smooth, everyone, theta = 1 - sqrt(1 - delta),
     beta = (1 - delta)/theta, lr <= 1/(L + Lt sqrt(beta/theta)) with Lt^2 = mean L_i^2): least expected ||grad f||^2 = O(1/T); linear under the
-    Polyak-Lojasiewicz inequality (Theorem 2). Partial participation is that of EF21-PP (Fatkhullin et al. 2021).
+    Polyak-Lojasiewicz inequality. Partial participation is that of EF21-PP (Fatkhullin et al. 2021).
 
     Departures: the source starts with g_i^0 = C(grad f_i(x^0)), or any other; here clients send their first gradients in full.
 
@@ -160,12 +160,7 @@ MISTAKES = {
             "self.compressor(p, sub.f, key, clients)",
             "self.compressor(state.x - y, sub.f, key, clients)",
         ),
-        Mistake("sum instead of mean", "average(sent, clients)", "sent.shape[-2] * average(sent, clients)"),
-        Mistake(
-            "mean over all instead of active clients",
-            "average(sent, clients)",
-            "average(scatter(0 * state.e_i, clients, sent))",
-        ),
+        *list_average_mistakes("sent")[:2],
         NOT_RESET,
         HELD_GRADIENT,
     ),

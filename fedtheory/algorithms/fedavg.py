@@ -101,7 +101,7 @@ class FedProx(Method):
         return PointState(x_star) if is_one_plain_step(self.local) else None
 
 
-_AVERAGES = list_average_mistakes("average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)")
+_AVERAGES = list_average_mistakes("x_i", absent="state.x")
 
 MISTAKES = {
     FedAvg: (NOT_RESET, HELD_GRADIENT, *WRONG_ASCENT, *_AVERAGES),

@@ -92,9 +92,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            _AVERAGE, "state.x - y", "scatter(spread(0 * state.x, problem.n), clients, state.x - y)"
-        ),
+        *list_average_mistakes("state.x - y"),
     ),
 }
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from fedtheory.algorithms.base import Method, is_one_plain_step
 from fedtheory.algorithms.listing import listing
-from fedtheory.algorithms.mistakes import Mistake
+from fedtheory.algorithms.mistakes import Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, Scalar, average, gather, namespace, scatter, spread
 from fedtheory.core.hyperparameters import NotNegative, Positive, Share
 from fedtheory.core.numbers import is_exactly
@@ -166,22 +166,22 @@ class FedAsync(_Asynchronous):
 _MOVE = "average(s * (y - start), clients)"
 _MIX = "average(s * (y - state.x), clients)"
 
+#: of both
+_OF_OLD_MODELS = (
+    Mistake(
+        "local work from the server's model",
+        "start = gather(state.x_i, clients)",
+        "start = state.x + 0 * gather(state.x_i, clients)",
+    ),
+    Mistake("ages not counted", "s = _weigh(self.power, state.age, clients)", "s = 1 + 0 * start[..., :1]"),
+    Mistake("weights rise with age", "_weigh(self.power,", "_weigh(-self.power,"),
+)
+
 MISTAKES = {
     FedBuff: (
-        Mistake("moves from the server's model", _MOVE, "average(s * (y - state.x), clients)"),
-        Mistake(
-            "local work from the server's model",
-            "start = gather(state.x_i, clients)",
-            "start = state.x + 0 * gather(state.x_i, clients)",
-        ),
-        Mistake("ages not counted", "s = _weigh(self.power, state.age, clients)", "s = 1 + 0 * start[..., :1]"),
-        Mistake("weights rise with age", "_weigh(self.power,", "_weigh(-self.power,"),
-        Mistake("sum instead of mean", _MOVE, f"(y.shape[-2]) * {_MOVE}"),
-        Mistake(
-            "mean over all instead of active clients",
-            _MOVE,
-            "average(scatter(0 * state.x_i, clients, s * (y - start)))",
-        ),
+        Mistake("moves from the server's model", _MOVE, _MIX),
+        *_OF_OLD_MODELS,
+        *list_average_mistakes("s * (y - start)")[:2],
         Mistake(
             "all local gradients at the first point",
             "self.local(sub, start, key, None)",
@@ -189,15 +189,9 @@ MISTAKES = {
         ),
     ),
     FedAsync: (
-        Mistake("moves from the old model, as in FedBuff", _MIX, "average(s * (y - start), clients)"),
-        Mistake(
-            "local work from the server's model",
-            "start = gather(state.x_i, clients)",
-            "start = state.x + 0 * gather(state.x_i, clients)",
-        ),
-        Mistake("ages not counted", "s = _weigh(self.power, state.age, clients)", "s = 1 + 0 * start[..., :1]"),
-        Mistake("weights rise with age", "_weigh(self.power,", "_weigh(-self.power,"),
-        Mistake("sum instead of mean", _MIX, f"(y.shape[-2]) * {_MIX}"),
+        Mistake("moves from the old model, as in FedBuff", _MIX, _MOVE),
+        *_OF_OLD_MODELS,
+        *list_average_mistakes("s * (y - state.x)")[:2],
         Mistake("penalty around the server's model", "z=start", "z=state.x"),
     ),
 }

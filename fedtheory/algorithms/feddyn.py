@@ -151,9 +151,7 @@ MISTAKES = {
         NOT_RESET,
         HELD_GRADIENT,
         *WRONG_ASCENT,
-        *list_average_mistakes(
-            "x_bar = average(x_i, clients)", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
-        ),
+        *list_average_mistakes("x_i", absent="state.x"),
     ),
 }
 

@@ -86,9 +86,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "mean = average(moves, clients)", "moves", "scatter(spread(0 * state.x, problem.n), clients, moves)"
-        ),
+        *list_average_mistakes("moves"),
     ),
 }
 

@@ -106,7 +106,7 @@ MISTAKES = {
         NOT_RESET,
         HELD_GRADIENT,
         # weighed by their steps the moves are those that are not divided
-        *list_average_mistakes("average(d, clients)", "d", "scatter(spread(0 * state.x, problem.n), clients, d)")[:2],
+        *list_average_mistakes("d")[:2],
     ),
 }
 

@@ -34,8 +34,8 @@ class FedOpt(Method):
     v <- v + D^2 (``"adagrad"``),  v - (1 - beta2) D^2 sign(v - D^2) (``"yogi"``),  beta2 v + (1 - beta2) D^2 (``"adam"``),
     x^{r+1} = x^r + server_lr m / (sqrt(v) + tau),  squares, roots and quotients coordinate by coordinate; m = 0 and v = tau^2 at first.
 
-    There is no correction of the moments for their start. Guarantee (source, Theorems 1 and 2; bounded gradients and variances, small
-    local steps): O(1/sqrt(m K T)) for the least expected ||grad f||^2 over T rounds, with beta1 = 0.
+    There is no correction of the moments for their start. Guarantee (source, for Adagrad and Adam; bounded gradients and variances, small
+    local steps, everyone): O(1/sqrt(n K T)) for the least expected ||grad f||^2 over T rounds, with beta1 = 0.
 
     Parameters
     ----------
@@ -129,11 +129,7 @@ MISTAKES = {
         ),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(y - state.x, clients)",
-            "y - state.x",
-            "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",
-        ),
+        *list_average_mistakes("y - state.x"),
     ),
 }
 

@@ -257,8 +257,6 @@ MISTAKES = {
         Mistake("personal component without the global model", "ShiftedProblem(here, state.x)", "here", needs="l1"),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(x_i, clients) - step", "x_i", "scatter(spread(state.x, problem.n), clients, x_i)"
-        )[:2],
+        *list_average_mistakes("x_i", absent="state.x")[:2],
     ),
 }

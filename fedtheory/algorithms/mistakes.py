@@ -254,16 +254,17 @@ def list_dual_mistakes(dual: str) -> tuple[Mistake, ...]:
     )
 
 
-def list_average_mistakes(old: str, what: str, all_clients: str) -> tuple[Mistake, ...]:
-    """Wrong weights in the server's average ``average(what, clients)`` of a method with equal ones."""
+def list_average_mistakes(what: str, absent: str = "0 * state.x") -> tuple[Mistake, ...]:
+    """Wrong weights in the server's average ``average(what, clients)`` of a method with equal ones; ``absent``: what the absent count with."""
     mean = f"average({what}, clients)"
+    everyone = f"average(scatter(spread({absent}, problem.n), clients, {what}))"
     return (
-        Mistake("mean over all instead of active clients", old, old.replace(mean, f"average({all_clients})")),
-        Mistake("sum instead of mean", old, old.replace(mean, f"({what}).shape[-2] * {mean}")),
+        Mistake("mean over all instead of active clients", mean, everyone),
+        Mistake("sum instead of mean", mean, f"({what}).shape[-2] * {mean}"),
         Mistake(
             "clients weighed by their local steps",
-            old,
-            old.replace(mean, f"average_weighted({what}, self.local.steps, clients)"),
+            mean,
+            f"average_weighted({what}, self.local.steps, clients)",
         ),
     )
 

@@ -25,8 +25,8 @@ class PFedMe(Method):
     w_i <- w_i - model_lr rho (w_i - theta_i);  x^{r+1} = x^r + server_lr (mean_{active} w_i - x^r).
     The last theta_i is the client's personal model.
 
-    Relations: it is `FedAvg` on the F_i; with one local round, model_lr = 1/rho and server_lr = 1 it is `FedProx`. Guarantee (source,
-    Theorem 1; strongly convex f_i, accurate theta_i, small model_lr): linear up to noise, sampling and heterogeneity, to the minimiser
+    Relations: it is `FedAvg` on the F_i; with one local round, model_lr = 1/rho and server_lr = 1 it is `FedProx`. Guarantee (source;
+    strongly convex f_i, accurate theta_i, small model_lr): linear up to noise, sampling and heterogeneity, to the minimiser
     of mean F_i, which is not that of f; with one local round, exact solves and everyone it is that minimiser, without an error.
 
     Departures: where work towards theta_i starts is open in the source; here it is w_i.
@@ -89,11 +89,7 @@ MISTAKES = {
         Mistake("no penalty in local work", ", rho=self.rho, z=w", ""),
         Mistake("local penalty doubled", "rho=self.rho, z", "rho=2 * self.rho, z"),
         Mistake("local penalty halved", "rho=self.rho, z", "rho=self.rho / 2, z"),
-        *list_average_mistakes(
-            "average(w - state.x, clients)",
-            "w - state.x",
-            "scatter(spread(0 * state.x, problem.n), clients, w - state.x)",
-        )[:2],
+        *list_average_mistakes("w - state.x")[:2],
     ),
 }
 

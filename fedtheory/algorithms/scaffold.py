@@ -154,11 +154,7 @@ MISTAKES = {
         Mistake("client controls never updated", "c_i=all_c,", "c_i=state.c_i,"),
         NOT_RESET,
         HELD_GRADIENT,
-        *list_average_mistakes(
-            "average(y - state.x, clients)",
-            "y - state.x",
-            "scatter(spread(0 * state.x, problem.n), clients, y - state.x)",
-        ),
+        *list_average_mistakes("y - state.x"),
     ),
 }
 

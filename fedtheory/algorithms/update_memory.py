@@ -99,7 +99,7 @@ class FedVARP(_RemembersUpdates):
     With everyone it is `FedAvg` with a server step. v is unbiased under uniform sampling, which MIFA's mean of G_i is not. Guarantee
     (source; smooth, non-convex): the error of sampling clients is gone, without additional work or traffic of the clients.
 
-    Departure: the source divides D_i by K as well, and multiplies the server's step by K.
+    Departures: the source divides D_i by K as well, and multiplies the server's step by K.
 
     Parameters
     ----------

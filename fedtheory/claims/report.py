@@ -255,10 +255,20 @@ def read_json(path: Path) -> dict[str, dict[str, Any]]:
             and verdict.get("status") in get_args(Status)
         ):
             raise InvalidInput(f"{path} is not {_VERDICT_FILE} (a verdict has no 'id', or no known word as 'status')")
+        if not _has_evidence(verdict):
+            raise InvalidInput(
+                f"{path} is not {_VERDICT_FILE} (the evidence of {verdict['id'][:40]!a} is no list of parts with names)"
+            )
         if verdict["id"] in by_id:
             raise InvalidInput(f"{path} is not {_VERDICT_FILE} (the id {verdict['id'][:40]!a} occurs twice)")
         by_id[verdict["id"]] = verdict
     return by_id
+
+
+def _has_evidence(verdict: Mapping[str, Any]) -> bool:
+    """Whether what is stored as evidence is a list of parts with names, or nothing is; a file may hold words alone."""
+    parts = verdict.get("evidence", [])
+    return isinstance(parts, list) and all(isinstance(p, dict) and isinstance(p.get("name"), str) for p in parts)
 
 
 def name_word_of(verdict: Mapping[str, Any], as_stored: Mapping[str, Any] | None = None) -> str:

@@ -22,8 +22,10 @@ from fedtheory.command_line.options import (
     budget_option,
     data_option,
     fresh_option,
+    is_terminal,
     leave_interrupted,
     make_experiment_context,
+    require_one_on_terminal,
     say_what_is_kept,
     scheduler_option,
     seed_option,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     type=OutputFile(),
     help="Write a line of JSON a statement: category, location, severity, annotation, replay ('-': to the terminal).",
 )
-@click.option("--html", "html_file", type=OutputFile(), help="Write a self-contained report.")
+@click.option("--html", "html_file", type=OutputFile(terminal=False), help="Write a self-contained report.")
 @click.option(
     "--sarif",
     type=OutputFile(),
@@ -77,7 +79,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--badge",
-    type=OutputFile(),
+    type=OutputFile(terminal=False),
     help="Write how many are proved, refuted, open as FILE.svg, or FILE.json for shields.io.",
 )
 @click.option(
@@ -145,6 +147,7 @@ def check_command(
     from fedtheory.claims import report
     from fedtheory.claims.badge import require_badge_name
 
+    require_one_on_terminal(json=json_file, jsonl=jsonl)
     if kernel:
         from fedtheory.proofs.rocq.compiling import require_compiler
 
@@ -176,7 +179,8 @@ def check_command(
     if not interrupted:  # only now: what could not be written is not lost
         for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
             kept.close()
-    if "-" not in (str(json_file), str(jsonl)):
+    quiet = is_terminal(json_file) or is_terminal(jsonl)
+    if not quiet:
         show_verdicts(verdicts, {reference.id: reference.source for reference in references}, whole=verbose)
     if interrupted:
         leave_interrupted(how_far)
@@ -185,7 +189,7 @@ def check_command(
     for line in changed:
         click.echo(f"changed: {line}", err=True)
     if before is not None:
-        changed += _show_changes(verdicts, before)
+        changed += _show_changes(verdicts, before, elsewhere=quiet)
     missed = planted is not None and not all(report.caught for report in planted.reports)
     failed = missed or differs or bool(changed) or any(not v.ran or not _is_accepted(v) for v in verdicts)
     sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in verdicts) else EXIT_FAILED if failed else 0)
@@ -209,15 +213,15 @@ def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
     return references
 
 
-def _show_changes(verdicts: Sequence[Verdict], before: dict[str, dict[str, Any]]) -> list[str]:
-    """Print what changed since verdicts were stored; the lines."""
+def _show_changes(verdicts: Sequence[Verdict], before: dict[str, dict[str, Any]], *, elsewhere: bool) -> list[str]:
+    """Print what changed since verdicts were stored, ``elsewhere`` where the output is a document's; the lines."""
     from fedtheory.claims.comparison import compare_verdicts, summarise_changes
 
     changes = compare_verdicts(verdicts, before)
     lines = [line for found in changes for line in found.lines()]
     for line in lines:
-        click.echo(line)
-    click.echo(summarise_changes(changes, len(verdicts)))
+        click.echo(line, err=elsewhere)
+    click.echo(summarise_changes(changes, len(verdicts)), err=elsewhere)
     return lines
 
 

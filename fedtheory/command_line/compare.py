@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.largest import UNITS, show_value
 from fedtheory.command_line.lyapunov import write_proofs
 from fedtheory.command_line.method_options import PREFIX, MethodCommand, read_values
-from fedtheory.command_line.options import EXIT_FAILED, OutputFile, fresh_option, leave_interrupted, open_journal
+from fedtheory.command_line.options import (
+    EXIT_FAILED,
+    OutputFile,
+    answer_option,
+    convexity_option,
+    fresh_option,
+    leave_interrupted,
+    open_journal,
+    smoothness_option,
+    write_answer,
+)
 from fedtheory.tools.terminal import make_console, make_plain_table, print_table, show_progress
 
 if TYPE_CHECKING:
@@ -25,17 +37,44 @@ if TYPE_CHECKING:
     from fedtheory.proofs.potentials.progress import ProvedProgress
     from fedtheory.tools.journal import Journal
 
-ZETAS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of the picture of floors, in units of the zeta that is stated
+ZETAS = (0.25, 0.5, 1.0, 2.0, 4.0)  #: of the picture of floors, in units of the zeta that is stated
 #: roles of numbers that are named with a method: those that change it
 NAMED = ("rho", "eta", "nu", "q", "alpha", "momentum", "server_lr")
 REACH = 64  #: of searches over proximal steps and penalties, in their units
 Cells = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Case:
+    """A method with values of all its options but the step, which is looked for.
+
+    ``count``: its local steps, or steps a communication; ``shown``: whether the table has it, and not the picture alone.
+    """
+
+    entry: Listed
+    step: Option
+    settings: Cells
+    count: int
+    shown: bool
+
+    @property
+    def key(self) -> str:
+        """Its name among the cases of one comparison."""
+        return f"{self.entry.name} {self.count}"
+
+    def unit(self, big_l: float) -> float:
+        """What its step is measured in, in numbers of a class with this smoothness."""
+        return big_l ** UNITS.get(self.step.role, 0)
+
+    def build(self, step: Any) -> Any:
+        """The method at a step."""
+        return self.entry.build(**self.settings, **{self.step.name: step})
+
+
 @click.command(cls=MethodCommand)
-@click.argument("methods")
-@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
-@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant.")
+@click.argument("methods", shell_complete=complete_methods)
+@smoothness_option
+@convexity_option()
 @click.option(
     "--zeta", type=float, help="Root mean square of the clients' gradients at x*; methods with a floor need it."
 )
@@ -43,8 +82,12 @@ Cells = dict[str, Any]
 @click.option(
     "--certificates", type=click.Path(path_type=Path, file_okay=False), help="Write the exact proofs to this folder."
 )
-@click.option("--picture", type=OutputFile(), help="Draw rates against local steps, and floors against zeta beside it.")
-@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@click.option(
+    "--picture",
+    type=OutputFile(terminal=False),
+    help="Draw rates against local steps, and floors against zeta beside it.",
+)
+@answer_option
 @fresh_option
 def compare_command(methods: str, **options: Any) -> None:
     """Compare METHODS, with commas between, by what is proved of each at its best step: rate, floor, rounds and floats to an accuracy.
@@ -60,17 +103,25 @@ def compare_command(methods: str, **options: Any) -> None:
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.tools.journal import Journal
+    from fedtheory.tools.pictures import require_picture_name
 
     if not options["mu"] > 0 or not 0 < options["accuracy"] < 1:
         raise InvalidInput(
             f"expected mu > 0 and an accuracy between 0 and 1; got {options['mu']} and {options['accuracy']}"
         )
     function_class = FunctionClass(options["big_l"], options["mu"], options["zeta"])
-    asked = list(_list_cases([listed(name) for name in dict.fromkeys(methods.split(","))], options))
-    identity = [str(function_class), options["accuracy"], [[entry.name, settings] for entry, settings in asked]]
+    if options["picture"] is not None:
+        require_picture_name(options["picture"])
+    cases = list(_list_cases([listed(name) for name in dict.fromkeys(methods.split(","))], options))
+    identity = [
+        str(function_class),
+        options["accuracy"],
+        str(options["certificates"]),
+        [[c.key, c.settings] for c in cases],
+    ]
     journal = Journal("compare", json.loads(json.dumps(identity, default=str)))
-    open_journal(journal, options["fresh"], len(asked), "methods")
-    rows = _find_rows(asked, function_class, options, journal)
+    open_journal(journal, options["fresh"], len(cases), "methods")
+    rows = _find_rows(cases, function_class, options, journal)
     journal.close()
     last = [row for row in rows if row["shown"]]
     if options["picture"] is not None:
@@ -79,18 +130,23 @@ def compare_command(methods: str, **options: Any) -> None:
     sys.exit(EXIT_FAILED if any(row["error"] for row in last) else 0)
 
 
-def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> list[tuple[Listed, Cells]]:
-    """Methods with their settings; for a picture with fewer local steps, too, the last of each method with those that are asked."""
-    asked = options.get(f"{PREFIX}local_steps") or 1
-    counts = [asked]
+def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> Iterator[Case]:
+    """Methods with their settings; for a picture with fewer local steps, too, the last of each method with those that are asked.
+
+    Raises
+    ------
+    InvalidInput
+        A method has no step that could be chosen, or refuses a setting.
+    """
+    asked = options.get(f"{PREFIX}local_steps")
+    counts = [1 if asked is None else asked]
     context = click.get_current_context()
 
     def is_given(key: str) -> bool:
         return context.get_parameter_source(f"{PREFIX}{key}") is ParameterSource.COMMANDLINE
 
     if options["picture"] is not None:
-        counts = [*(k for k in (1, 2, 4, 8, 16, 32) if k < asked), asked]
-    found = []
+        counts = [*(k for k in (1, 2, 4, 8, 16, 32) if k < counts[0]), *counts]
     for entry in entries:
         for count in counts:
             given = dict(read_values(entry, options))
@@ -99,11 +155,16 @@ def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> list[tupl
             for option in entry.options if is_given("local_steps") else ():
                 if option.role == "q" and "steps" not in given and not is_given(option.key):
                     given[option.name] = 1 / count
-            found.append((entry, given | {" count": count, " shown": count == asked}))
-    return found
+            step = find_step(entry, given)
+            settings = {name: value for name, value in given.items() if name != step.name}
+            case = Case(entry, step, settings, count, count == counts[-1])
+            case.build(
+                case.unit(options["big_l"])
+            )  # what is wrong with the settings is told before anything is computed
+            yield case
 
 
-def find_step(entry: Listed, settings: Cells) -> Option:
+def find_step(entry: Listed, settings: Mapping[str, Any]) -> Option:
     """The option that is the method's step: of its gradient steps, or of its proximal steps where these are exact.
 
     Raises
@@ -122,49 +183,38 @@ def find_step(entry: Listed, settings: Cells) -> Option:
 
 
 def _find_rows(
-    asked: list[tuple[Listed, Cells]], function_class: FunctionClass, options: dict[str, Any], journal: Journal
+    cases: Sequence[Case], function_class: FunctionClass, options: dict[str, Any], journal: Journal
 ) -> list[Cells]:
     kept = journal.read()
     rows: list[Cells] = []
     try:
-        with show_progress("comparing", len(asked), done=len(kept), lines=True) as advance:
-            for entry, settings in asked:
-                key = f"{entry.name} {settings[' count']}"
-                if key not in kept:
-                    kept[key] = _find_row(entry, settings, function_class, options)
-                    journal.add(key, kept[key])
-                    advance(key)
-                rows.append(kept[key])
+        with show_progress("comparing", len(cases), done=len(kept), lines=True) as advance:
+            for case in cases:
+                if case.key not in kept:
+                    kept[case.key] = _find_row(case, function_class, options)
+                    journal.add(case.key, kept[case.key])
+                    advance(case.key)
+                rows.append(kept[case.key])
     except KeyboardInterrupt:
-        leave_interrupted(f"{len(rows)} of {len(asked)} cases")
+        leave_interrupted(f"{len(rows)} of {len(cases)} cases")
     return rows
 
 
-def _find_row(entry: Listed, settings: Cells, function_class: FunctionClass, options: dict[str, Any]) -> Cells:
+def _find_row(case: Case, function_class: FunctionClass, options: dict[str, Any]) -> Cells:
     """One method: its best step, and what is proved there; or why nothing is."""
     from fedtheory.core.errors import FedtheoryError
     from fedtheory.proofs.potentials.progress import StepSearch
 
-    own = {name: value for name, value in settings.items() if not name.startswith(" ")}
-    option = find_step(entry, own)
-    given = {name: value for name, value in own.items() if name != option.name}
-    unit = float(function_class.L) ** UNITS.get(option.role, 0)
-    top = None if option.role == "lr" else REACH * unit
-    search = StepSearch(
-        lambda step: entry.build(**given, **{option.name: step}), function_class, options["accuracy"], top=top
-    )
-    row = {
-        "method": entry.name,
-        "local_steps": settings[" count"],
-        "shown": settings[" shown"],
-        "option": option.flag[2:],
-    }
+    entry, given = case.entry, case.settings
+    top = None if case.step.role == "lr" else REACH * case.unit(float(function_class.L))
+    search = StepSearch(case.build, function_class, options["accuracy"], top=top)
+    row = {"method": entry.name, "local_steps": case.count, "shown": case.shown, "option": case.step.flag[2:]}
     try:
         found = search.prove(search.best())
     except FedtheoryError as error:
         return row | {"error": str(error)}
     folder = options["certificates"]
-    if folder is not None and settings[" shown"]:
+    if folder is not None and case.shown:
         write_proofs(found.certificates, folder / f"{entry.name}.json")
     named = [
         f"{o.name} = {given[o.name]}"
@@ -199,13 +249,8 @@ def _tell(found: ProvedProgress, options: dict[str, Any]) -> Cells:
 
 def _report(rows: list[Cells], function_class: FunctionClass, options: dict[str, Any]) -> None:
     answer = {"class": str(function_class), "accuracy": options["accuracy"], "methods": rows}
-    if options["json_file"] is not None:
-        text = json.dumps(answer, indent=1, allow_nan=False)
-        if str(options["json_file"]) == "-":
-            click.echo(text)
-            return
-        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
-        options["json_file"].write_text(text + "\n")
+    if write_answer(answer, options["json_file"]):
+        return
     click.echo(
         f"{function_class}, every n >= 2: E V(after) <= rate V(before) + (1 - rate) floor, proved in exact arithmetic"
     )

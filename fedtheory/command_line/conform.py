@@ -14,7 +14,7 @@ import click
 
 from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
-from fedtheory.command_line.options import EXIT_FAILED, OutputFile
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile, is_terminal, write_output
 
 if TYPE_CHECKING:
     from fedtheory.conformance.adapters import Adapter
@@ -85,14 +85,10 @@ def conform_command(adapter: str, method: str, **options: Any) -> None:
         )
     if options["json_file"] is not None:
         document = json.dumps({"adapter": adapter, **found.as_dict()}, indent=1)
-        if str(options["json_file"]) == "-":
-            click.echo(document)
-        else:
-            options["json_file"].parent.mkdir(parents=True, exist_ok=True)
-            options["json_file"].write_text(document + "\n")
+        write_output(document + "\n", options["json_file"])
     if options["sarif"] is not None:
         _write_sarif(options["sarif"], made, adapter, found)
-    if str(options["json_file"]) != "-":
+    if not is_terminal(options["json_file"]):
         click.echo(str(found))
     sys.exit(0 if found.conforms else EXIT_FAILED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -10,10 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.largest import find_option, show_value
 from fedtheory.command_line.lyapunov import write_proofs
 from fedtheory.command_line.method_options import MethodCommand, read_values
-from fedtheory.command_line.options import OutputFile
+from fedtheory.command_line.options import (
+    OutputFile,
+    answer_option,
+    convexity_option,
+    proofs_option,
+    smoothness_option,
+    solver_limit_option,
+    write_answer,
+)
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -24,31 +32,27 @@ MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
 
 
 @click.command(cls=MethodCommand)
-@click.argument("algorithm")
+@click.argument("algorithm", shell_complete=complete_methods)
 @click.option(
     "--free",
     required=True,
     metavar="NAMES",
     help="The options that are chosen, with commas between: lr,rho. They start at their values.",
 )
-@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
-@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant.")
+@smoothness_option
+@convexity_option()
 @click.option(
     "--most", type=click.IntRange(min=1), default=200, show_default=True, help="Parameters that are tried at most."
 )
 @click.option(
     "--map",
     "map_file",
-    type=OutputFile(),
+    type=OutputFile(terminal=False),
     help="Draw rates over the two free options around the answer; a dot: proved.",
 )
-@click.option(
-    "--certificate",
-    type=OutputFile(),
-    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
-)
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
-@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@proofs_option
+@solver_limit_option
+@answer_option
 def design_command(algorithm: str, **options: Any) -> None:
     """Parameters of ALGORITHM with a small proved rate over a class, for every number of clients.
 
@@ -59,15 +63,19 @@ def design_command(algorithm: str, **options: Any) -> None:
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.potentials.design import Design
+    from fedtheory.tools.pictures import require_picture_name
 
     entry = listed(algorithm)
     free = [find_option(entry, name) for name in dict.fromkeys(options["free"].split(","))]
     for option in free:
         if option.kind is not float:
             raise InvalidInput(f"{option.name} is a whole number; for these there is 'fedtheory largest'")
-    if options["map_file"] is not None and len(free) != 2:
-        raise InvalidInput(f"a map has two free options, got {len(free)}")
+    if options["map_file"] is not None:
+        require_picture_name(options["map_file"])
+        if len(free) != 2:
+            raise InvalidInput(f"a map has two free options, got {len(free)}")
     values = read_values(entry, options)
+    entry.build(**values)  # what is wrong with a start is told in the method's words
     names = [option.name for option in free]
     given = {name: value for name, value in values.items() if name not in names}
     search = Design(
@@ -108,13 +116,8 @@ def _summary(found: Designed, algorithm: str, search: Design) -> dict[str, Any]:
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:
-    if json_file is not None:
-        text = json.dumps(answer, indent=1, allow_nan=False)
-        if str(json_file) == "-":
-            click.echo(text)
-            return
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text + "\n")
+    if write_answer(answer, json_file):
+        return
     shown = ", ".join(f"{name} = {value}" for name, value in answer["parameters"].items())
     since = f" from round {answer['from_round']} on" if answer["from_round"] else ""
     click.echo(

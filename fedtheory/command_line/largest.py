@@ -12,9 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.lyapunov import write_proofs
 from fedtheory.command_line.method_options import MethodCommand, read_values, say_given
-from fedtheory.command_line.options import OutputFile, fresh_option, leave_interrupted, open_journal
+from fedtheory.command_line.options import (
+    answer_option,
+    convexity_option,
+    fresh_option,
+    leave_interrupted,
+    open_journal,
+    proofs_option,
+    smoothness_option,
+    solver_limit_option,
+    stated_option,
+    write_answer,
+)
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -30,37 +42,25 @@ BISECTION = 14  # steps of it that the bar expects
 
 
 @click.command(cls=MethodCommand)
-@click.argument("algorithm")
+@click.argument("algorithm", shell_complete=complete_methods)
 @click.option(
     "--option", "named", required=True, metavar="NAME", help="Which option is made large: lr, rho, local-steps, ..."
 )
-@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
-@click.option(
-    "--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant; 0 for convex (with --rate 1)."
-)
+@smoothness_option
+@convexity_option("; 0 for convex (with --rate 1)")
 @click.option(
     "--rate", metavar="RATE", help="The factor a round that is asked for [default: 1 - mu/(1000 L), for convergence]."
 )
-@click.option(
-    "--stated",
-    type=(str, float),
-    multiple=True,
-    metavar="FIELD WEIGHT",
-    help="A term WEIGHT * mean_i||FIELD - its fixed point||^2 of a stated potential, in the place of any; repeat.",
-)
+@stated_option("in the place of any")
 @click.option(
     "--from", "low", metavar="VALUE", help="Where the scan starts [default: 1/64 of 1/L for steps, of L for penalties]."
 )
 @click.option(
     "--to", "high", metavar="VALUE", help="Where it ends [default: 4096 times its start; 16 for whole numbers]."
 )
-@click.option(
-    "--certificate",
-    type=OutputFile(),
-    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
-)
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
-@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@proofs_option
+@solver_limit_option
+@answer_option
 @fresh_option
 def largest_command(algorithm: str, **options: Any) -> None:
     """Largest value of an option of ALGORITHM for which convergence, or a rate, is proved over a class, for every number of clients.
@@ -83,7 +83,7 @@ def largest_command(algorithm: str, **options: Any) -> None:
     scan = Scan(low, high, whole=option.kind is int)
     given = {name: value for name, value in read_values(entry, options).items() if name != option.name}
     found = _search(entry, option, given, question, scan, options["fresh"])
-    answer = _summary(found, algorithm, option, question, scan) | {"options": given}
+    answer = summarise_search(found, algorithm, option, question, scan) | {"options": given}
     answer["unstated"] = _unstated(algorithm, option)
     if options["certificate"] is not None and found.proof is not None:
         answer["certificates"] = write_proofs(found.proof.certificates, options["certificate"])
@@ -186,7 +186,9 @@ def show_value(value: Fraction | None) -> str:
     return f"{float(value):.12g}" if Fraction(f"{float(value):.12g}") == value else str(value)
 
 
-def _summary(found: Largest, algorithm: str, option: Option, question: Question, scan: Scan) -> dict[str, Any]:
+def summarise_search(found: Largest, algorithm: str, option: Option, question: Question, scan: Scan) -> dict[str, Any]:
+    """What was found as JSON has it: what was asked, and values as text."""
+
     def text(value: Fraction | None) -> str | None:
         return None if value is None else show_value(value)
 
@@ -225,13 +227,8 @@ def _unstated(algorithm: str, option: Option) -> str:
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:
-    if json_file is not None:
-        text = json.dumps(answer, indent=1, allow_nan=False)
-        if str(json_file) == "-":
-            click.echo(text)
-            return
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text + "\n")
+    if write_answer(answer, json_file):
+        return
     for line in describe_largest(answer):
         click.echo(line)
 

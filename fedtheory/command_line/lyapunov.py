@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,15 @@ import click
 
 from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import MethodCommand, build_algorithm, say_given
-from fedtheory.command_line.options import OutputFile
+from fedtheory.command_line.options import (
+    answer_option,
+    convexity_option,
+    proofs_option,
+    smoothness_option,
+    solver_limit_option,
+    stated_option,
+    write_answer,
+)
 
 if TYPE_CHECKING:
     from fedtheory.proofs.certificates.upper_bounds import Certificate
@@ -22,25 +29,15 @@ INSTANCES, ROUNDS = 5, 20  # of the numeric check
 
 @click.command(cls=MethodCommand)
 @click.argument("algorithm", shell_complete=complete_methods)
-@click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant.")
-@click.option("--mu", type=float, default=0.1, show_default=True, help="Strong convexity constant; 0 for convex.")
+@smoothness_option
+@convexity_option("; 0 for convex")
 @click.option("--clients", type=int, metavar="N", help="Number of clients; with --participants only.")
 @click.option("--participants", type=int, metavar="S", help="S of the N clients take part, uniformly at random.")
 @click.option("--accuracy", default="0.00001", show_default=True, help="Step of the bisection over rates.")
-@click.option(
-    "--stated",
-    type=(str, float),
-    multiple=True,
-    metavar="FIELD WEIGHT",
-    help="A term WEIGHT * mean_i||FIELD - its fixed point||^2 of a stated potential, whose exact rate is computed as well; repeat.",
-)
-@click.option(
-    "--certificate",
-    type=OutputFile(),
-    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
-)
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Give up a semidefinite program after this time.")
-@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@stated_option("whose exact rate is computed as well")
+@proofs_option
+@solver_limit_option
+@answer_option
 def lyapunov_command(algorithm: str, **options: Any) -> None:
     """Smallest rate of ALGORITHM for which a potential exists, over a class of functions, for every number of clients."""
     from fractions import Fraction
@@ -142,13 +139,8 @@ def write_proofs(certificates: Sequence[Certificate], file: Path) -> list[str]:
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:
-    if json_file is not None:
-        text = json.dumps(answer, indent=1, allow_nan=False)
-        if str(json_file) == "-":
-            click.echo(text)
-            return
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text + "\n")
+    if write_answer(answer, json_file):
+        return
     who = (
         "every n >= 2"
         if answer["clients"] == "any"

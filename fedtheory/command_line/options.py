@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -43,14 +45,19 @@ def find_data_folder(folder: Path | None) -> str | None:
 
 
 class OutputFile(click.Path):
-    """A file to be written, or ``-``: where it cannot be, that is told before anything is computed."""
+    """A file to be written, or ``-`` unless ``terminal`` is false: where it cannot be, that is told before anything is computed."""
 
-    def __init__(self) -> None:
-        super().__init__(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
+    def __init__(self, *, terminal: bool = True) -> None:
+        super().__init__(dir_okay=False, writable=True, allow_dash=terminal, path_type=Path)
+        self.terminal = terminal
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.name:
+            self.fail(f"{str(value)!r} names no file", param, ctx)
+        if str(path) == "-" and not self.terminal:
+            self.fail("this is not written to the terminal; name a file", param, ctx)
         if str(path) != "-":
             folder = next(parent for parent in path.absolute().parents if parent.exists())
             if not folder.is_dir():
@@ -58,6 +65,53 @@ class OutputFile(click.Path):
             if not os.access(folder, os.W_OK):
                 self.fail(f"{path} cannot be written: the folder {folder} is read-only", param, ctx)
         return path
+
+
+class FiniteNumber(click.FloatRange):
+    """A number of a range that is neither infinite nor nan."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
+
+
+def write_output(text: str, file: Path) -> None:
+    """Write a text into a file, whose folder is made, or to the terminal where the file is ``-``."""
+    if is_terminal(file):
+        click.echo(text, nl=False)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def is_terminal(file: Path | None) -> bool:
+    """Whether an output goes to the terminal, which then has nothing else."""
+    return str(file) == "-"
+
+
+def require_one_on_terminal(**files: Path | None) -> None:
+    """Refuse two outputs on the terminal: neither could be read there; ``files`` by the option's name.
+
+    Raises
+    ------
+    InvalidInput
+        Two or more are ``-``.
+    """
+    shown = [f"--{name}" for name, file in files.items() if is_terminal(file)]
+    if len(shown) > 1:
+        from fedtheory.core.errors import InvalidInput
+
+        raise InvalidInput(f"{' and '.join(shown)} cannot both be written to the terminal; name a file for one of them")
+
+
+def write_answer(answer: Mapping[str, Any], file: Path | None) -> bool:
+    """Write an answer as JSON where a file is named; return whether it went to the terminal."""
+    if file is not None:
+        write_output(json.dumps(answer, indent=1, allow_nan=False, default=str) + "\n", file)
+    return is_terminal(file)
 
 
 workers_option = click.option(
@@ -84,10 +138,47 @@ budget_option = click.option(
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 time_limit_option = click.option(
     "--time-limit",
-    type=click.FloatRange(min=0.0, min_open=True),
+    type=FiniteNumber(min=0, min_open=True),
     metavar="SECONDS",
     help="Stop a claim that takes longer, on local processes; it counts as not run [default: none].",
 )
+solver_limit_option = click.option(
+    "--time-limit",
+    type=FiniteNumber(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up a semidefinite program after this time.",
+)
+answer_option = click.option(
+    "--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal)."
+)
+proofs_option = click.option(
+    "--certificate",
+    type=OutputFile(terminal=False),
+    help="Write exact proofs: the decrease to FILE, V >= ||x - x*||^2 beside it.",
+)
+smoothness_option = click.option(
+    "--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant."
+)
+
+
+def convexity_option(more: str = "", default: float = 0.1) -> Callable[[Any], Any]:
+    """Add ``--mu``; ``more`` says what its value 0 is."""
+    return click.option(
+        "--mu", type=float, default=default, show_default=True, help=f"Strong convexity constant{more}."
+    )
+
+
+def stated_option(more: str) -> Callable[[Any], Any]:
+    """Add ``--stated FIELD WEIGHT``, which may be repeated; ``more`` says what is done with that potential."""
+    return click.option(
+        "--stated",
+        type=(str, FiniteNumber()),
+        multiple=True,
+        metavar="FIELD WEIGHT",
+        help=f"A term WEIGHT * mean_i||FIELD - its fixed point||^2 of a stated potential, {more}; repeat.",
+    )
+
+
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )

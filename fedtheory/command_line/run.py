@@ -20,8 +20,11 @@ from fedtheory.command_line.options import (
     add_problem_options,
     data_option,
     find_data_folder,
+    is_terminal,
+    require_one_on_terminal,
     seed_option,
     start_option,
+    write_output,
 )
 from fedtheory.tools.devices import AUTOMATIC, Placement
 
@@ -74,7 +77,7 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
 @click.option("--checkpoint", type=click.Path(path_type=Path), help="File from which an interrupted run resumes.")
 @click.option(
     "--picture",
-    type=OutputFile(),
+    type=OutputFile(terminal=False),
     help="Where to draw the curve [default: ALGORITHM-PROBLEM.png, where matplotlib is installed].",
 )
 @click.option(
@@ -95,7 +98,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them): print numbers, and draw the curve."""
     import numpy as np
 
-    from fedtheory.core.errors import InvalidInput, require
+    from fedtheory.core.errors import InvalidInput
     from fedtheory.core.participation import choose_participation
     from fedtheory.measures.catalogue import axis_of, choose_metrics
     from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
@@ -103,10 +106,11 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
     from fedtheory.running.tables import as_trace_csv
-    from fedtheory.tools.pictures import can_draw, save_picture
+    from fedtheory.tools.pictures import can_draw, require_picture_name, save_picture
 
+    require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
     if options["picture"] is not None:
-        require("matplotlib", "pictures")  # told before anything is run
+        require_picture_name(options["picture"])  # told before anything is run
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
@@ -173,25 +177,20 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
                 "diverged_at": int(trace.diverged_at),
             }
         )
-        if str(options["json_file"]) == "-":
-            click.echo(document)
-            return
-        options["json_file"].parent.mkdir(parents=True, exist_ok=True)
-        options["json_file"].write_text(document + "\n")
+        write_output(document + "\n", options["json_file"])
     if options["csv_file"] is not None:
-        text = as_trace_csv(trace)
-        if str(options["csv_file"]) == "-":
-            click.echo(text, nl=False)
-            return
-        options["csv_file"].parent.mkdir(parents=True, exist_ok=True)
-        options["csv_file"].write_text(text)
+        write_output(as_trace_csv(trace), options["csv_file"])
     picture = options["picture"]
     wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, picture)
         wrote.append(f"picture: {picture}")
-    elif results is None and can_draw():  # nobody asked for it: the numbers do not depend on whether it can be written
+    if is_terminal(options["json_file"]) or is_terminal(options["csv_file"]):
+        return
+    if (
+        picture is None and results is None and can_draw()
+    ):  # nobody asked for it: the numbers do not depend on whether it can be written
         picture = Path(f"{algorithm}-{problem}.png")
         try:
             save_picture(shown, picture)

@@ -23,10 +23,12 @@ from fedtheory.command_line.options import (
     leave_interrupted,
     list_problem_options,
     open_journal,
+    require_one_on_terminal,
     say_what_is_kept,
     scheduler_option,
     start_option,
     workers_option,
+    write_output,
 )
 from fedtheory.tools.devices import choose_place
 from fedtheory.tools.terminal import make_console, print_table, show_progress
@@ -91,7 +93,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 )
 @click.option("--json", "json_file", type=OutputFile(), help="Write JSON lines, a run each ('-': to the terminal).")
 @click.option("--csv", "csv_file", type=OutputFile(), help="Write a table, a run (with --every: a round) a line.")
-@click.option("--picture", type=OutputFile(), help="Draw the metric at the end against what was swept.")
+@click.option("--picture", type=OutputFile(terminal=False), help="Draw the metric at the end against what was swept.")
 @fresh_option
 @workers_option
 @scheduler_option
@@ -108,7 +110,11 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     """
     from fedtheory.running.sweep import Sweep, run_sweep
     from fedtheory.running.sweep_report import tabulate_sweep
+    from fedtheory.tools.pictures import require_picture_name
 
+    require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
+    if options["picture"] is not None:
+        require_picture_name(options["picture"])
     given = {
         kind: {
             f.removeprefix(kind): _listed(v)
@@ -175,13 +181,8 @@ def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> No
     from fedtheory.tools.pictures import save_picture
 
     for file, write in ((options["json_file"], as_json_lines), (options["csv_file"], as_csv)):
-        if file is None:
-            continue
-        if str(file) == "-":
-            click.echo(write(rows), nl=False)
-        else:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(write(rows))
+        if file is not None:
+            write_output(write(rows), file)
     if options["picture"] is not None and rows:
         shown = describe_sweep_picture(grid, rows, grid.metrics[0])
         options["picture"].parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fedtheory.command_line.options import is_terminal, write_output
 from fedtheory.tools.terminal import make_console, print_table
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class VerdictFiles:
     def folder(self) -> Path | None:
         """Of counterexamples: the one that is named, or beside the other files."""
         beside = next(
-            (f.parent for f in (self.json, self.html, self.jsonl) if f is not None and str(f) != "-"), self.referee
+            (f.parent for f in (self.json, self.html, self.jsonl) if f is not None and not is_terminal(f)), self.referee
         )
         return self.counterexamples or (beside / "counterexamples" if beside is not None else None)
 
@@ -52,7 +53,7 @@ class VerdictFiles:
             from fedtheory.claims.records import write_records
 
             kept = self.folder or Path("counterexamples")
-            _write_text(self.jsonl, write_records(verdicts, sources, _find_publications(sources), kept))
+            write_output(write_records(verdicts, sources, _find_publications(sources), kept), self.jsonl)
         if self.badge is not None:
             from fedtheory.claims.badge import write_badge
 
@@ -69,7 +70,7 @@ class VerdictFiles:
     def _write_json(self, file: Path, verdicts: list[Verdict], sources: Mapping[str, str]) -> None:
         from fedtheory.claims import report
 
-        _write_text(file, report.as_json(verdicts, _find_publications(sources)))
+        write_output(report.as_json(verdicts, _find_publications(sources)), file)
 
     def _write_page(self, file: Path, verdicts: list[Verdict], sources: dict[str, str]) -> None:
         from fedtheory.claims.pages import as_html
@@ -84,15 +85,6 @@ class VerdictFiles:
             publications=_find_publications(sources),
         )
         file.write_text(page)
-
-
-def _write_text(file: Path, text: str) -> None:
-    """Write a text into a file, or to the terminal."""
-    if str(file) == "-":
-        click.echo(text, nl=False)
-        return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
 
 
 def _find_publications(sources: Mapping[str, str]) -> dict[str, Publication]:

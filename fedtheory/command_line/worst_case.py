@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import sys
 from collections.abc import Callable
@@ -15,7 +14,15 @@ import click
 
 from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import PREFIX, MethodCommand, build_algorithm, say_given
-from fedtheory.command_line.options import EXIT_FAILED, OutputFile
+from fedtheory.command_line.options import (
+    EXIT_FAILED,
+    FiniteNumber,
+    OutputFile,
+    answer_option,
+    convexity_option,
+    smoothness_option,
+    write_answer,
+)
 from fedtheory.tools.digits import known_digits
 
 if TYPE_CHECKING:
@@ -57,10 +64,8 @@ def _class_options(function: Any) -> Any:
         click.option("--bgd", type=(float, float), metavar="G D", help="(G, D)-bounded gradient dissimilarity."),
         click.option("--zeta", type=float, help="Root mean square of the clients' gradients at x*."),
         click.option("--nonconvex", is_flag=True, help="Smooth functions, not necessarily convex."),
-        click.option(
-            "--mu", type=float, default=0.0, show_default=True, help="Strong convexity constant; 0 for convex."
-        ),
-        click.option("--L", "big_l", type=float, default=1.0, show_default=True, help="Smoothness constant."),
+        convexity_option("; 0 for convex", default=0.0),
+        smoothness_option,
     ):
         function = option(function)
     return function
@@ -93,7 +98,7 @@ def _class_options(function: Any) -> Any:
 @click.option("--bound", type=float, help="A stated bound, which holds, is violated, or is undecided.")
 @click.option(
     "--certificate",
-    type=OutputFile(),
+    type=OutputFile(terminal=False),
     help="Write an exact proof of the value (with --clients any).",
 )
 @click.option(
@@ -108,15 +113,15 @@ def _class_options(function: Any) -> Any:
     metavar="NAME LOW HIGH COUNT",
     help="Worst cases for a range of a parameter (with --clients any).",
 )
-@click.option("--figure", type=OutputFile(), help="Draw --along, or else the worst-case functions.")
+@click.option("--figure", type=OutputFile(terminal=False), help="Draw --along, or else the worst-case functions.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteNumber(min=0, min_open=True),
     metavar="SECONDS",
     help="Give up after this time, or at once where it would take much longer.",
 )
 @click.option("--agree", is_flag=True, help="Solve with two solvers, which must agree (with --clients any).")
-@click.option("--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal).")
+@answer_option
 def worst_case_command(algorithm: str, **options: Any) -> None:
     """Exact worst case of ALGORITHM over a class of functions, by a semidefinite program.
 
@@ -128,7 +133,10 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     from fedtheory.claims.statements.unstated import OneMethod, find_hanging, tell_unstated
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
+    from fedtheory.tools.pictures import require_picture_name
 
+    if options["figure"] is not None:
+        require_picture_name(options["figure"])
     nonconvex = options["nonconvex"]
     function_class = FunctionClass(
         L=options["big_l"],
@@ -365,13 +373,8 @@ def _save(picture: dict[str, Any], file: Path) -> None:
 
 
 def _report(answer: dict[str, Any], json_file: Path | None) -> None:
-    if json_file is not None:
-        text = json.dumps(answer, indent=1, allow_nan=False, default=str)
-        if str(json_file) == "-":
-            click.echo(text)
-            return
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(text + "\n")
+    if write_answer(answer, json_file):
+        return
     who = "every n >= 2" if answer["clients"] == "any" else f"n={answer['clients']}"
     if answer.get("participants"):
         who += f", {answer['participants']} of them a round, in expectation"

@@ -24,6 +24,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints
 
 BITS = 32  #: of a float that is sent
+ALL_SHARES = 2**60  #: a dimension in which no share below 1 rounds to all coordinates, as 0.9 does in two
 
 
 def _count_words(bits: int) -> int:
@@ -291,14 +292,14 @@ def _draw(v: ClientPoints, key: Key, clients: Clients | None) -> NDArray[np.floa
 
 
 def require_contractive(method: str, compressor: Compressor) -> None:
-    """Refuse a compressor that is not contractive.
+    """Refuse a compressor that is not contractive in some dimension.
 
     Raises
     ------
     InvalidInput
         It may make vectors longer, as unbiased ones do.
     """
-    if compressor.delta(2) is None:
+    if compressor.delta(ALL_SHARES) is None:
         raise InvalidInput(
             f"{method} needs a contractive compressor, ||C(v) - v||^2 <= (1 - delta) ||v||^2 in expectation, and {compressor} is none; take "
             "TopK, or RandK with scaled=False"
@@ -306,14 +307,14 @@ def require_contractive(method: str, compressor: Compressor) -> None:
 
 
 def require_unbiased(method: str, compressor: Compressor) -> None:
-    """Refuse a compressor that is biased.
+    """Refuse a compressor that is biased in some dimension.
 
     Raises
     ------
     InvalidInput
         Its mean is not the vector.
     """
-    if compressor.omega(2) is None:
+    if compressor.omega(ALL_SHARES) is None:
         raise InvalidInput(
             f"{method} needs an unbiased compressor, E C(v) = v, and {compressor} is biased; take RandK or Quantised, or a method with error "
             "feedback (EF21)"

@@ -93,17 +93,27 @@ def save_picture(picture: Mapping[str, Any], path: Path) -> None:
 
 
 def save_figure(drawn: Any, path: Path) -> None:
-    """Write a matplotlib figure to a file; the ending chooses the format.
+    """Write a matplotlib figure to a file; the ending chooses the format, as `require_picture_name` knows them."""
+    require_picture_name(path)
+    drawn.savefig(path, dpi=150)
+
+
+def require_picture_name(path: Path) -> None:
+    """Refuse a file in which no picture could be written, before what it shows is computed.
 
     Raises
     ------
     InvalidInput
         The ending is that of no format.
+    MissingExtra
+        matplotlib is not installed.
     """
-    ending, known = path.suffix.lstrip(".").lower(), sorted(drawn.canvas.get_supported_filetypes())
-    if ending not in known:
+    require("matplotlib", "pictures")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lstrip(".").lower() not in known:
         raise InvalidInput(f"{path} has the ending of no picture format; known are {', '.join(known)}")
-    drawn.savefig(path, dpi=150)
 
 
 def draw_split(counts: Any, classes: Sequence[str], title: str) -> Any:

@@ -256,7 +256,7 @@ def replay_54(instance: Mapping[str, Any]) -> Replay:
             right -= value(SLOPES_4, place)
             x = w * x + b if client else s * x
             x = round_down(x) if isinstance(x, Fraction) else x
-        half = {"L": 1, "K": 1, "eta_s": h, "q": Fraction(1, 2), "sigma_G2": 1, "slope": largest[0], "G": largest[1]}
+        half = {"L": 1, "K": 1, "eta_s": step, "q": number(1) / 2, "sigma_G2": 1, "slope": largest[0], "G": largest[1]}
         sides.append((i["rounds"] * value(PULL_4, half), right))
         if number is Fraction:
             assumptions = (

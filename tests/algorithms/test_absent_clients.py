@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers import close, play, problem, x0_of
+from helpers import ROUNDING, assert_same_models, close, play, problem, x0_of
 
 from fedtheory import run
 from fedtheory.algorithms import MIFA, FedAsync, FedAvg, FedAvgM, FedBuff, FedProx, FedVARP, PFedMe
@@ -18,14 +18,8 @@ from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.proofs.spectrum import why_not_traceable
 from problems.quadratics import scalar_quadratics
 
-ROUNDING = 1e-12
 LR = 0.2
 STEPS = GradientSteps(3, LR)
-
-
-def assert_same_models(left, right, rtol=ROUNDING) -> None:
-    for ours, theirs in zip(left, right, strict=True):
-        close(ours.x, theirs.x, rtol)
 
 
 @pytest.mark.parametrize("local", [STEPS, StochasticSteps(3, LR, 2)], ids=["gd", "sgd"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import Counting, close, play, problem, start, x0_of
+from helpers import ROUNDING, Counting, assert_same_models, close, play, problem, start, x0_of
 
 from fedtheory.algorithms import APDA, FedAvg, FedCM, FedDualAvg, FedLin, GradientDescent, LocalSvrg, Safari, ServerSgd
 from fedtheory.algorithms.base import is_one_plain_step
@@ -34,19 +34,10 @@ from problems.biased_participation import FIRST_ONLY
 from problems.quadratics import random_quadratics, same_curvature, scalar_quadratics
 from problems.server import ServerAssisted
 
-# The two sides do the same arithmetic in another order: a few hundred operations on numbers of size 10.
-ROUNDING = 1e-12
-
 LR = 0.13
 SCHEDULES = {"all": All(), "uniform": Uniform(2), "bernoulli": Bernoulli(0.6), "fixed": Fixed((3, 1))}
 EVERYWHERE = pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 FAMILIES = pytest.mark.parametrize("name", ["quadratics", "finite-sum", "sines", "penalised-logistic"])
-
-
-def assert_same_models(left, right, rtol=ROUNDING) -> None:
-    assert len(left) == len(right)
-    for r, (ours, theirs) in enumerate(zip(left, right, strict=True)):
-        close(ours.x, theirs.x, rtol, f"after round {r}")
 
 
 def client(f, i):

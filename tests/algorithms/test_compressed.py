@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from compressed_loops import DianaLoop
-from helpers import close, play, problem, x0_of
+from compressed_loops import DianaLoop, send_largest
+from helpers import ROUNDING, assert_same_models, close, play, problem, x0_of
 
 from fedtheory import run
 from fedtheory.algorithms import (
@@ -30,13 +30,7 @@ from fedtheory.local import GradientSteps, Quantised, RandK, StochasticSteps, To
 from fedtheory.proofs.spectrum import round_map
 from problems.quadratics import random_quadratics
 
-ROUNDING = 1e-12
 LR = 0.2
-
-
-def assert_same_models(left, right, rtol=ROUNDING) -> None:
-    for ours, theirs in zip(left, right, strict=True):
-        close(ours.x, theirs.x, rtol)
 
 
 # ---- all coordinates are sent -------------------------------------------------------------------------------------
@@ -71,13 +65,6 @@ def test_with_all_copies_compressed_scaffnew_is_scaffnew(copies) -> None:
 # ---- some are -----------------------------------------------------------------------------------------------------
 
 
-def largest(v, k):
-    kept = np.zeros_like(v)
-    places = np.argsort(-np.abs(v))[:k]
-    kept[places] = v[places]
-    return kept
-
-
 def test_error_feedback_moves_a_virtual_model_by_whole_gradients() -> None:
     """x^r - mean_i e_i^r goes where gradient descent with the gradients at x^r goes, whatever is compressed."""
     f = problem("quadratics")
@@ -94,7 +81,7 @@ def test_ef21_by_hand_with_some_clients() -> None:
     for r, state in enumerate(states[1:]):
         x = x - LR * g.mean(axis=0)
         for i in schedule.draw(f.n, Key(0, r)).index:
-            g[i] += largest(f.A[i] @ x - f.b[i] - g[i], k)
+            g[i] += send_largest(f.A[i] @ x - f.b[i] - g[i], k / f.d)
         close(state.x[0], x, ROUNDING)
         close(state.g_i, g, ROUNDING)
 

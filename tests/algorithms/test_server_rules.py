@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import close, play, problem, x0_of
+from helpers import ROUNDING, assert_same_models, close, play, problem, x0_of
 from server_loops import FedAdamLoop
 
 from fedtheory import run
@@ -23,13 +23,7 @@ from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.proofs.spectrum import round_map, why_not_traceable
 from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
-ROUNDING = 1e-12
 LR = 0.2
-
-
-def assert_same_models(left, right, rtol=ROUNDING) -> None:
-    for ours, theirs in zip(left, right, strict=True):
-        close(ours.x, theirs.x, rtol)
 
 
 @pytest.mark.parametrize("schedule", [All(), Uniform(2), Bernoulli(0.5)], ids=lambda s: type(s).__name__)
@@ -86,12 +80,12 @@ def test_unequal_steps_pull_fedavg_to_the_busy_clients_and_fednova_not() -> None
 
 @pytest.mark.parametrize("beta1", [0, 0.5])
 def test_adaptive_servers_with_a_large_tau_are_averaged_momentum(beta1) -> None:
-    """sqrt(v) + tau is 2 tau up to 1e-12 where moves are small beside tau; Adagrad, Adam and Yogi are the same then."""
-    f, tau = problem("quadratics"), 1e8
+    """sqrt(v) + tau is 2 tau (1 + r D^2/(4 tau^2)) in round r of Adagrad's, and nearer in Yogi's; Adam's v shrinks by beta2 instead."""
+    f, tau = problem("quadratics"), 1e7
     local = GradientSteps(2, LR)
     plain = play(FedAvgM(local, beta1, 1 - beta1), f, x0_of(f), 5)
     for rule in ("adagrad", "yogi"):
-        assert_same_models(play(FedOpt(local, rule, 2 * tau, beta1, tau=tau), f, x0_of(f), 5), plain, 1e-9)
+        assert_same_models(play(FedOpt(local, rule, 2 * tau, beta1, tau=tau), f, x0_of(f), 5), plain)
 
 
 def test_yogi_and_adam_part_where_moves_shrink() -> None:

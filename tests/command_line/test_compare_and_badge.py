@@ -123,6 +123,9 @@ def _complete(*words: str) -> list[str]:
         (("run", "fedavg", "quadratics", "--metric", "gap,stat"), ["gap,stationarity"]),
         (("run", "fedavg", "quadratics", "--local-st"), ["--local-steps"]),
         (("conform", "mine.py", "--method", "scaffn"), ["scaffnew"]),
+        (("largest", "scaffn"), ["scaffnew"]),
+        (("compare", "gd,scaffn"), ["gd,scaffnew"]),
+        (("design", "scaffn"), ["scaffnew"]),
         (("list", "met"), ["metrics"]),
     ],
 )

@@ -238,8 +238,7 @@ def test_mistakes_are_named(method, bug) -> None:
 
 
 #: the first listed method of every class with known mistakes, and one with SAM's steps
-EXAMINED = [*LOOPS, "dualfl", "fedcm", "fedslr", "fedsam", "fedavgm", "fednova", "fedexp", "fedadam"]
-EXAMINED += ["mifa", "fedvarp", "pfedme", "fedbuff", "fedasync", "ef", "ef21", "diana", "fedpaq"]
+EXAMINED = [*{e.kind: e.name for e in reversed(ALGORITHMS) if find_code_mistakes(e.kind)}.values(), "fedsam"]
 
 
 @pytest.mark.parametrize("method", EXAMINED)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import close, play, problem, ragged_logistic, start, x0_of
+from helpers import ROUNDING, assert_same_models, close, play, problem, ragged_logistic, start, x0_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,17 +41,6 @@ from problems.fedavg_divergence import fedavg_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, same_curvature, scalar_quadratics
 from problems.separable import random_sines, skipping_instance
-
-# The two sides do the same arithmetic in another order: a few hundred operations on numbers of size 10.
-ROUNDING = 1e-12
-
-
-def assert_same_models(left, right, rtol=ROUNDING, names=("x",)) -> None:
-    assert len(left) == len(right)
-    for r, (ours, theirs) in enumerate(zip(left, right, strict=True)):
-        for name in names:
-            close(getattr(ours, name), getattr(theirs, name), rtol, f"{name} after round {r}")
-
 
 SMOOTH = ("quadratics", "indefinite", "logistic", "penalised-logistic", "sines", "skipping", "zero-chain")
 

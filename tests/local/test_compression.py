@@ -94,8 +94,10 @@ BAD = {
     "an array": (lambda: TopK(np.array([0.5, 0.6])), "must be one number in"),
     "no levels": (lambda: Quantised(0), "levels must be a whole number of at least 1"),
     "EF, unbiased": (lambda: ErrorFeedback(GradientSteps(1, 0.1), RandK(0.5)), "error feedback needs a contractive"),
+    "EF21, unbiased, nearly all": (lambda: EF21(0.1, RandK(0.9)), "EF21 needs a contractive compressor"),
     "EF21, quantised": (lambda: EF21(0.1, Quantised(4)), "EF21 needs a contractive compressor"),
     "DIANA, biased": (lambda: Diana(0.1, 0.5, TopK(0.5)), "DIANA needs an unbiased compressor"),
+    "DIANA, biased, nearly all": (lambda: Diana(0.1, 0.5, TopK(0.9)), "DIANA needs an unbiased compressor"),
     "FedPAQ, biased": (lambda: FedPAQ(GradientSteps(1, 0.1), RandK(0.5, scaled=False)), "FedPAQ needs an unbiased"),
 }
 

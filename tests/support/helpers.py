@@ -561,6 +561,20 @@ def close(left: Any, right: Any, rtol: float = 0.0, name: str = "") -> None:
         np.testing.assert_allclose(left, right, rtol=0, atol=rtol * size, err_msg=name)
 
 
+# The two sides do the same arithmetic in another order: a few hundred operations on numbers of size 10.
+ROUNDING = 1e-12
+
+
+def assert_same_models(
+    left: Sequence[Any], right: Sequence[Any], rtol: float = ROUNDING, names: Sequence[str] = ("x",)
+) -> None:
+    """Two runs have the same models, or other fields, after every round."""
+    assert len(left) == len(right)
+    for r, (ours, theirs) in enumerate(zip(left, right, strict=True)):
+        for name in names:
+            close(getattr(ours, name), getattr(theirs, name), rtol, f"{name} after round {r}")
+
+
 def assert_equal_traces(ours, theirs) -> None:
     """Two runs measured, sent and ended with the same."""
     np.testing.assert_array_equal(ours.rounds, theirs.rounds)

@@ -149,14 +149,15 @@ class StatedPotential:
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse rates that are none."""
+        """Refuse rates that are none, and weights of what is no potential."""
         require_rate(self.rate)
+        if wrong := {name: weight for name, weight in self.weights.items() if not weight >= 0}:
+            raise InvalidInput(f"the weights of a potential must not be negative, got {wrong}")
 
     @property
     def contradicted_by(self) -> Fraction | None:
         """The rate, where V bounds the error of x and the rate is below 1."""
-        bounds = self.weights.get("x", 0) > 0 and all(weight >= 0 for weight in self.weights.values())
-        return self.rate if bounds and self.rate < 1 else None
+        return self.rate if self.weights.get("x", 0) > 0 and self.rate < 1 else None
 
     def answer(self, algorithm: Algorithm) -> SolverAnswer:
         """The exact rate, as a number, against the one that is asked for; a numerical rate above it shows nothing exactly."""

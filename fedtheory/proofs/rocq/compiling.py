@@ -180,6 +180,9 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         except subprocess.TimeoutExpired:
             process.kill()
             return 124, f"{command[-1]} took more than {seconds} s"
+        except BaseException:  # an interrupt leaves no compiler behind
+            process.kill()
+            raise
     if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return 124, f"{command[-1]} took more than {FILE_SECONDS} s of a processor"
     return process.returncode, out + errors if process.returncode else out

@@ -14,14 +14,11 @@ from fedtheory.claims.statements.theorems.rocq.exporting import write_theorem_fo
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler
+from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from paper_checks.afedpd import virtual_update
+from tests.support.rocq import needs_rocq
 from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
-
-needs_rocq = pytest.mark.skipif(
-    find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
-)
 
 
 def clients_at_a_number(world: Any, p: Any, last: int) -> list[Any]:
@@ -169,12 +166,6 @@ EXAMPLES = {
         """,
     ),
 }
-
-
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the compiled core is, for all tests of a run."""
-    return tmp_path_factory.getbasetemp().parent / "rocq"
 
 
 @pytest.fixture(scope="module")

@@ -18,15 +18,11 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.derivations import Reader
 from fedtheory.proofs.checker.ranges import CheckedRegion
 from fedtheory.proofs.rocq import compiling, derivations
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, find_compiler, read_axioms
+from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, read_axioms
 from fedtheory.proofs.rocq.folders import RocqTheorem, write_folder
 from fedtheory.proofs.rocq.objects import find_objects, make_theorem, name_theorems
+from tests.support.rocq import needs_rocq
 from tests.support.theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
-
-needs_rocq = pytest.mark.skipif(
-    find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
-)
-
 
 #: a step of gradient descent with 0 < eta < 1/L falls: f(x - eta g) <= f(x) - eta/2 |g|^2, as a derivation
 FALLS: dict[str, Any] = {
@@ -81,12 +77,6 @@ CERTIFICATE: dict[str, Any] = {
     "multipliers": {"radius": "1/2", "interpolation 0 1": "1"},
     "bound": "2",
 }
-
-
-@pytest.fixture(scope="session")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the compiled core is, for all tests of a run."""
-    return tmp_path_factory.getbasetemp().parent / "rocq"
 
 
 @pytest.fixture(scope="module")
@@ -289,6 +279,7 @@ def test_an_answer_is_kept_by_digest(kept: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_file_has_so_much_of_a_processor(monkeypatch, tmp_path) -> None:
     """Whoever waits for a processor is not refused; whoever uses one too long is."""
     monkeypatch.setattr(compiling, "FILE_SECONDS", 1)
+    monkeypatch.setattr(compiling, "WAITING", 600)  # on a machine with much other work
     asleep = compiling._run([sys.executable, "-c", "import time; time.sleep(1.5)"], tmp_path)
     code, said = compiling._run([sys.executable, "-c", "while True: pass"], tmp_path)
     assert code == 124 and "more than 1 s" in said

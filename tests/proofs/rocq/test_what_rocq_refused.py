@@ -6,19 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.claims.statements.theorems.rocq.exporting import _exponent, write_theorem_for_rocq
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Vector
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_together, find_compiler
-
-needs_rocq = pytest.mark.skipif(
-    find_compiler() is None, reason="Rocq's compiler 'coqc' is not installed (Debian: apt install coq)"
-)
+from fedtheory.proofs.rocq.compiling import AXIOMS, check_together
+from tests.support.rocq import needs_rocq
 
 
 def clients_about_zero(world: Any, p: Any, last: int) -> list[Any]:
@@ -42,8 +37,8 @@ def falls_with_steps(world: Any, p: Any, last: int) -> list[Any]:
     return states
 
 
-THEOREMS = {
-    "a field that is zero": Theorem(
+OF_CAUSES = (
+    Theorem(
         name="a field that is zero",
         region="0 < a",
         states=PlayedStates(clients_about_zero),
@@ -52,7 +47,7 @@ THEOREMS = {
         claim="B[n+1] <= D[n]/4",
         proof="done: claim by derivation",
     ),
-    "a parameter whose name proofs used": Theorem(
+    Theorem(
         name="a parameter whose name proofs used",
         region="0 < H",
         states=PlayedStates(clients_about_zero),
@@ -61,7 +56,7 @@ THEOREMS = {
         claim="D[n+1] <= D[n]/4",
         proof="done: claim by derivation",
     ),
-    "a quotient in a divisor": Theorem(
+    Theorem(
         name="a quotient in a divisor",
         region="0 < L, 0 < a",
         where={"eta": "1/(L + 2*a)"},
@@ -71,7 +66,7 @@ THEOREMS = {
         claim="D[n+1] <= D[n]/4",
         proof="done: claim by derivation",
     ),
-    "a gradient of one function": Theorem(
+    Theorem(
         name="a gradient of one function",
         region="0 < L < M",
         states=PlayedStates(falls_with_steps),
@@ -85,7 +80,7 @@ THEOREMS = {
           done: claim                                              by combine fall, (eta[t]*(1 - L*eta[t])/2)*size
         """,
     ),
-    "sums up to the round before": Theorem(
+    Theorem(
         name="sums up to the round before",
         region="",
         rounds={"N": 0, "T": 1, "k": 0, "j": 0},
@@ -102,7 +97,7 @@ THEOREMS = {
           last: claim 3      by combine next(k=T-1)
         """,
     ),
-    "what cancels in normal form": Theorem(
+    Theorem(
         name="what cancels in normal form",
         region="0 < u, 0 < a < 1/u",
         rounds={"n": 0},
@@ -114,7 +109,7 @@ THEOREMS = {
           less: claim 2      by combine 2*strict
         """,
     ),
-    "a quotient under a power": Theorem(
+    Theorem(
         name="a quotient under a power",
         region="0 <= s <= 1",
         states=PlayedStates(clients_about_zero),
@@ -127,7 +122,8 @@ THEOREMS = {
           fall:  claim 2      by derivation
         """,
     ),
-}
+)
+THEOREMS = {theorem.name: theorem for theorem in OF_CAUSES}
 
 
 def test_a_gradient_of_one_function_is_no_average() -> None:
@@ -146,11 +142,10 @@ def test_a_sum_without_terms_is_zero_in_the_statement() -> None:
 
 
 @needs_rocq
-def test_rocq_accepts_what_it_refused(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_rocq_accepts_what_it_refused(kept: Path) -> None:
     """Each is written by its cause's repair alone: nothing in these theorems is known to the writer."""
-    kept = tmp_path_factory.getbasetemp().parent / "rocq"
     written = [write_theorem_for_rocq(prove_theorem(t), name.replace(" ", "_")) for name, t in THEOREMS.items()]
-    answers = check_together(written, Path(kept))
+    answers = check_together(written, kept)
     assert {a.name: a.said for a in answers if not a.accepted} == {}
     assert all(set(a.axioms) <= AXIOMS for a in answers)
 

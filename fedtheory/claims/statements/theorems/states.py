@@ -256,9 +256,8 @@ class MethodStates:
             require_relations(algorithm, mu, space, taking, noisy=self.sigma is not None)
         leaves = Leaves()
         errors = None if start else space.errors(leaves)
-        leaves.origins = dict.fromkeys(
-            range(leaves.mean), (None, ())
-        )  # a state knows nothing of the noise that follows
+        # a state knows nothing of the noise that follows
+        leaves.origins = dict.fromkeys(range(leaves.mean), (None, ()))
         noise = None if self.sigma is None or who is None else Noise(leaves, self.sigma.at(numbers), who.n)
         problem = SymmetricProblem(leaves, mu, noise=noise, n=clients_of(who))
         problem.add(Vector({}), leaves.deviation_only())

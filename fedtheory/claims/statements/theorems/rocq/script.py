@@ -179,9 +179,8 @@ class Script:
         whole, parts = checker.gap(goal) * scale, "(eq_refl 0)" if equal else "nothing"
         rest = whole - sum((f * row.gap for f, row in zip(factors, rows, strict=True)), Quotient.number(0))
         last, strict_part = self.formulas.quotient(rest).text(9), ""
-        wanted = goal.sign == "<" and not checker.domain.is_positive(
-            rest
-        )  # of a premise that is strict, and weighs more than zero
+        # of a premise that is strict, and weighs more than zero
+        wanted = goal.sign == "<" and not checker.domain.is_positive(rest)
         for row, factor, piece in reversed(list(zip(rows, factors, split_pieces(body), strict=True))):
             shown, premise = self.formulas.quotient(factor).text(9), self._premise_of_row(goal, row.name, piece, more)
             if row.sentence.exists is not None:

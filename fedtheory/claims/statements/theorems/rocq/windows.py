@@ -55,9 +55,8 @@ class Window:
         self.numbers = self._numbers()
         self.world = SymbolicWorld()
         outcomes = states.play_in(self.world, self.numbers, self.last, start=self.start)
-        who = getattr(
-            states.play, "who", None
-        )  # averages over clients that are drawn have a part that vanishes on average alone
+        # averages over clients that are drawn have a part that vanishes on average alone
+        who = getattr(states.play, "who", None)
         if any(len(of_round) > 1 for of_round in outcomes) or (who is not None and who(self.numbers) is not None):
             raise NotAvailable("rounds with draws that a function plays are not written for Rocq")
         self.states: list[Mapping[str, Any]] = [known for ((_, known),) in outcomes]
