@@ -135,16 +135,17 @@ RATE_4 = replace(
   done:    claim                                by combine four
 """,
 )
-#: for eta_s = 1/sqrt(R), which is in the region from R = (22 L)^2 on
+#: for eta_s = c/sqrt(R), which is in the region from R = (22 L c)^2 on
 ROOT_RATE_4 = replace(
     RATE_4,
-    given={**RATE_4.given, "steps": "eta_s**2*R == 1"},
-    claim=f"sum(S[r], r, 0, R-1)/R <= (2*{GAP} + {OF_ORDER_4})/sqrt(R) + 4*q*sigma_G2",
+    region=f"{REGION_4}, 0 < c",
+    given={**RATE_4.given, "steps": "eta_s**2*R == c**2"},
+    claim=f"sum(S[r], r, 0, R-1)/R <= (2*{GAP}/c + c*({OF_ORDER_4}))/sqrt(R) + 4*q*sigma_G2",
     proof=RATE_4.proof.replace("done:    claim ", f"any:     {RATE_4.claim} ")
     + f"""
-  back:    1/(R*eta_s) == eta_s                 by combine (-1/(R*eta_s))*steps
-  root:    eta_s == 1/sqrt(R)                   by combine (1/(R*(eta_s + 1/sqrt(R))))*steps
-  done:    claim                                by combine any, (2*{GAP})*back, (2*{GAP} + {OF_ORDER_4})*root
+  root:    eta_s == c/sqrt(R)                   by combine (1/(R*(eta_s + c/sqrt(R))))*steps
+  back:    1/(R*eta_s) == 1/(c*sqrt(R))         by combine (-1/(R*eta_s*c/sqrt(R)))*root
+  done:    claim                                by combine any, (2*{GAP})*back, ({OF_ORDER_4})*root
 """,
 )
 SGD = Theorem(

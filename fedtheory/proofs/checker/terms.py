@@ -490,7 +490,9 @@ class Checker:
         for variable, tree in values.items():
             self._require_round(line, name, sentence, variable, tree)
             if variable in self.tied.get(name, ()) and show_tree(tree) != variable:
-                raise TermRefused(line.name, line.rule, f"{name} at {variable}, which a hypothesis is about", text.strip())
+                raise TermRefused(
+                    line.name, line.rule, f"{name} at {variable}, which a hypothesis is about", text.strip()
+                )
         if not set(sentence.fixed) <= set(goal.fixed):
             raise TermRefused(line.name, line.rule, f"a premise that holds where {goal} is said", f"{name}: {sentence}")
         return sentence.substitute(values).substitute({name: ast.Constant(number) for name, number in goal.fixed})

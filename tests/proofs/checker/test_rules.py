@@ -581,7 +581,11 @@ def test_numbers_of_a_sequence_lie_between_both_ends_of_its_range() -> None:
     [
         ("n <= y", "done: claim by combine 1*steps", ""),
         ("y + 1 <= y", "done: claim by combine 1*steps(n=n+1), (-1)*steps", "a hypothesis is about"),
-        ("y + 1 <= y", "one: n <= y by combine 1*steps\ndone: claim by combine 1*one(n=n+1), (-1)*steps", "a hypothesis is about"),
+        (
+            "y + 1 <= y",
+            "one: n <= y by combine 1*steps\ndone: claim by combine 1*one(n=n+1), (-1)*steps",
+            "a hypothesis is about",
+        ),
         ("n <= y", "done: claim by induction n: base combine 1*steps(n=0); step combine 1*steps(n=n+1)", "about any n"),
         ("sum(1, k, 1, n) <= y", "done: claim by induction n: base combine 0*steps; step combine 1*ih", "about any n"),
     ],
