@@ -300,12 +300,13 @@ CLAIMS: list[Claim] = [
                         "fact 1",
                     ),
                     (
-                        "thetabar parts by at most the mean of what the active clients' moves part, so that pi^{t+1} is at most w/P; a client is active "
-                        "with probability P/C, whatever its draws, and parts by e[k] on average: E w/P is the left side of the fourth line.",
+                        "thetabar parts by at most the mean of what the active clients' moves part, so that pi^{t+1} is at most w/P; a client is "
+                        "active with probability P/C, whatever its draws, and parts by e[k] on average: E w/P is the left side of the fourth line.",
                         "fact 2",
                     ),
                     (
-                        "These are the four lines that the combination supposes; beta = 1 and gamma = 1 + alpha rho end the last two terms of its left side.",
+                        "These are the four lines that the combination supposes; beta = 1 and gamma = 1 + alpha rho end the last two terms of its "
+                        "left side.",
                         "lines 1, 2; fact 3",
                     ),
                     (
