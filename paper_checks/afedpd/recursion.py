@@ -22,7 +22,7 @@ from paper_checks.afedpd.stability import BELOW_L
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.afedpd.virtual_update import broadcast, dual_after
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claim_steps
 
 
 def lines_of_recursion(
@@ -201,40 +201,48 @@ _RIGHTS = [
 COMBINED = Theorem(
     "0 < rho, 0 < alpha, 0 < beta, 0 < gamma, "
     + ", ".join(f"0 <= {x}" for x in ["D", "s", "D1", "s1", "d1", "p1", "c1", "c2", "c3"]),
-    " + ".join(
-        f"{weight}*({right} - {left})"
-        for weight, right, left in zip(("1", "alpha", "beta", "gamma"), _RIGHTS, ("D1", "s1", "d1", "p1"), strict=True)
-    )
-    + f" == {formula(combined_lines, **_OF_LINES, alpha='alpha', gamma='gamma', beta='beta')} - ({formula(left_of_combination, **_LEFT)})",
-    "done: claim by combine",
+    f"{formula(left_of_combination, **_LEFT)} <= {formula(combined_lines, **_OF_LINES, alpha='alpha', gamma='gamma', beta='beta')}",
+    "done: claim by combine Delta_line, alpha*sigma_line, beta*delta_line, gamma*pi_line",
+    given={
+        f"{name}_line": f"{left} <= {right}"
+        for name, left, right in zip(("Delta", "sigma", "delta", "pi"), ("D1", "s1", "d1", "p1"), _RIGHTS, strict=True)
+    },
 )
 _SQUARE = {"L": "L", "rho": "rho", "k": "k"}
 #: x is alpha rho, k is eta K
 CONDITION = Theorem(
     "0 < L, 0 < rho, 0 < k, 0 < x",
     (
-        f"(1 + (1 + x)*k*L)*(x - 1)/rho - (x/rho + (1 + x)*k) == k/rho*({formula(condition_on_x, x='x', **_SQUARE)})",
+        "x/rho + (1 + x)*k <= (1 + (1 + x)*k*L)*(x - 1)/rho",
         "1/L < (x - 1)/rho",
     ),
     f"""
-      equal:  claim 1    by combine
+      slope:  claim 1    by combine (k/rho)*holds
       above:  {formula(condition_on_x, x="x", **_SQUARE)} == (x - 1 - rho/L)*L*(x + 1) - 1/k     by combine
       large:  1/k <= (x - 1 - rho/L)*L*(x + 1)                             by combine 1*holds, 1*above
       done:   claim 2    by combine 1*large times rho*L*(x + 1)
     """,
     given={"holds": f"0 <= {formula(condition_on_x, x='x', **_SQUARE)}"},
 )
-_ROOT = formula(larger_root, L="L", rho="rho", q=f"sqrt({formula(discriminant, L='L', rho='rho', s='s')})")
-#: s is sqrt(L/(eta K)), so that s/L is 1/sqrt(L eta K)
+_DISCRIMINANT = f"sqrt({formula(discriminant, L='L', rho='rho', s='s')})"
+_ROOT = formula(larger_root, L="L", rho="rho", q=_DISCRIMINANT)
+_AT_K = {"k": "(L/s**2)", "L": "L", "rho": "rho"}
+#: s is sqrt(L/(eta K)), so that s/L is 1/sqrt(L eta K); x is alpha rho
 LARGER_ROOT = Theorem(
-    "0 < L, 0 < rho, 0 < s",
-    (f"{formula(condition_on_x, x=_ROOT, k='(L/s**2)', L='L', rho='rho')} == 0", f"{_ROOT} <= 1 + rho/L + s/L"),
+    "0 < L, 0 < rho, 0 < s, 0 < x",
+    (
+        f"{formula(condition_on_x, x=_ROOT, **_AT_K)} == 0",
+        f"0 <= {formula(condition_on_x, x='x', **_AT_K)}",
+        f"{_ROOT} <= 1 + rho/L + s/L",
+    ),
     f"""
       zero:  claim 1     by combine
-      under: sqrt({formula(discriminant, L="L", rho="rho", s="s")})**2 <= (rho + 2*L + 2*s)**2     by combine
-      root:  sqrt({formula(discriminant, L="L", rho="rho", s="s")}) <= rho + 2*L + 2*s             by root under
-      done:  claim 2     by combine (1/(2*L))*root
+      above: claim 2     by combine L*square(x - {_ROOT}), {_DISCRIMINANT}*larger, 1*zero
+      under: {_DISCRIMINANT}**2 <= (rho + 2*L + 2*s)**2     by combine
+      root:  {_DISCRIMINANT} <= rho + 2*L + 2*s             by root under
+      done:  claim 3     by combine (1/(2*L))*root
     """,
+    given={"larger": f"{_ROOT} <= x"},
 )
 
 
@@ -283,6 +291,34 @@ CLAIMS: list[Claim] = [
             Step("condition", CONDITION, "repaired"),
             Step("x+ corrected", LARGER_ROOT, "repaired"),
         ],
+        conclusions=[
+            Conclusion(
+                "the recursion",
+                [
+                    (
+                        "The first three lines hold for every draw, with V for what Delta^t is the expectation of; an expectation keeps them.",
+                        "fact 1",
+                    ),
+                    (
+                        "thetabar parts by at most the mean of what the active clients' moves part, so that pi^{t+1} is at most w/P; a client is "
+                        "active with probability P/C, whatever its draws, and parts by e[k] on average: E w/P is the left side of the fourth line.",
+                        "fact 2",
+                    ),
+                    (
+                        "These are the four lines that the combination supposes; beta = 1 and gamma = 1 + alpha rho end the last two terms of its "
+                        "left side.",
+                        "lines 1, 2; fact 3",
+                    ),
+                    (
+                        "Where alpha rho >= x+ the condition holds, by which sigma^t has the same coefficient beside Delta^t as sigma^{t+1} beside "
+                        "Delta^{t+1}, at most.",
+                        "facts 4, 5",
+                    ),
+                ],
+                ("Delta, sigma and delta", "pi", "combination", "condition", "x+ corrected"),
+                "repaired",
+            )
+        ],
         besides=check_printed,
         faults=[
             Fault("absent clients move as much", "absent clients count as unmoved", {"active": 2}, holds=True),
@@ -297,8 +333,6 @@ CLAIMS: list[Claim] = [
         repaired="pi^{t+1} and delta^{t+1} count thetabar^{t+1} for absent clients, as Algorithm 1 does for their duals, so that pi^{t+1} is at most "
         "the mean over the active ones; x+ <= 1 + rho/L + 1/sqrt(L eta K).",
         readings=[
-            "The first three lines hold for every draw, and so in expectation, with V for Delta^t. The combination is an equality: what its left "
-            "side lacks is what the lines have to spare, times 1, alpha, beta and gamma; beta = 1 and gamma = 1 + alpha rho end the last two terms.",
             "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
             "sums have both.",
         ],

@@ -40,7 +40,7 @@ from paper_checks.afedpd import local_steps
 from paper_checks.afedpd.local_steps import allowed_apart, geometric, step_of_lengths
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claim_steps
 
 Slope = Callable[[Any], Any]
 Number = Callable[[Any], Any]  # makes a float, or a fraction, of a number as an instance has it
@@ -279,11 +279,25 @@ CLAIMS: list[Claim] = [
             "how often the exchanged sample is found is counted in multiples of a vector e, n[K] is its expectation, and X[k] any length",
         ],
         repaired=f"The same with {BELOW_L}.",
-        readings=[
-            "For every draw of samples the lengths are at most eta K (L V + M) + 2 eta G times how often the exchanged sample is drawn, of which the "
-            "lemma's right side is the expectation.",
-            SIGN_OF_RHO_L,
+        conclusions=[
+            Conclusion(
+                "over the draws",
+                [
+                    (
+                        "For every draw of samples, given what was drawn in rounds before, the length is at most eta K (L V + M) + 2 eta G times how "
+                        "often the exchanged sample is drawn.",
+                        "fact 1",
+                    ),
+                    (
+                        "An expectation keeps the inequality, and n[K] is that of how often it is drawn.",
+                        "line 1; fact 2",
+                    ),
+                ],
+                ("K steps, rho > L", "in expectation"),
+                "repaired",
+            )
         ],
+        readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
 ]

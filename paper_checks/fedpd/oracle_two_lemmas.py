@@ -28,7 +28,7 @@ from paper_checks.fedpd.common import A1, PAPER
 from paper_checks.fedpd.drawn_samples import error_allowed
 from paper_checks.fedpd.equivalences import inner_step
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
-from paper_checks.steps import Runs, Step, claim_steps
+from paper_checks.steps import Conclusion, Runs, Step, claim_steps
 from problems.finite_sum import SampledQuadratic, random_finite_sum
 
 # ---- Lemma 9 --------------------------------------------------------------------------------------------------------
@@ -317,10 +317,14 @@ CLAIMS = [
         "E f(x_0^r) <= E L^r - ((1-3u)/(2N eta)) sum_i E ||x_i^r - x_0^r||^2 + (((1+L gamma)^2 + L^2 gamma^2)/(4 L gamma^2)) "
         "[(1/B) sum_tau E ||x^tau - x^{tau-1}||^2 + E ||last inner step||^2].",
         [Step("every sequence of draws", drawn_samples.LEMMA_ELEVEN)],
+        conclusions=[
+            Conclusion(
+                "mean over clients",
+                [("The lemma is the mean over clients of what holds for each; x_0 is the same for all.", "fact 1")],
+                ("every sequence of draws",),
+            )
+        ],
         assumptions=(SMOOTH_SAMPLES, STEP_VR),
-        readings=(
-            ONE_CLIENT,
-            "The lemma is the mean of what is said of each client, and sums over draws are those since its last full gradient.",
-        ),
+        readings=(ONE_CLIENT, "Sums over draws are those since the last full gradient."),
     ),
 ]

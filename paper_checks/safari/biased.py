@@ -39,7 +39,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.safari import transcribed
-from paper_checks.safari.convergence import RATE_4, THEOREM_4
+from paper_checks.safari.convergence import RATE_4, ROOT_RATE_4, THEOREM_4
 from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER
 from paper_checks.safari.theorems import (
     BOUND_4,
@@ -372,7 +372,7 @@ NOT_DOUBLED = Fault("the client's step not doubled", "a bound that tends to 0", 
 SLOWER = Fault("three times the server's step", "a speed-up, for equal clients", {"slowest": 3}, holds=True)
 UP_TO_BIAS = (
     "Up to 4 q sigma_G^2: the mean over r = 0, ..., R - 1 is at most that and a term of the order 1/(R eta_s) and one of the order eta_s, which is "
-    "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = 1/sqrt(R), from R >= (22 L)^2 on."
+    "4 q sigma_G^2 + O(1/sqrt(R)) for eta_s = c/sqrt(R), from R >= (22 L c)^2 on."
 )
 FALLS = "(1/R) sum_r E ||grad F(x_r)||^2"
 
@@ -417,7 +417,12 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
         PAPER,
         source,
         statement,
-        [Step("up to 4 q sigma_G^2", RATE_4, "repaired")] if repaired else (),
+        [
+            Step("up to 4 q sigma_G^2", RATE_4, "repaired"),
+            Step("eta_s = c/sqrt(R)", ROOT_RATE_4, "repaired"),
+        ]
+        if repaired
+        else (),
         kind="rate",
         besides=check,
         faults=(BIASED, NOT_DOUBLED, beyond, bounded, *([SLOWER] if speed else [])),

@@ -135,6 +135,19 @@ RATE_4 = replace(
   done:    claim                                by combine four
 """,
 )
+#: for eta_s = c/sqrt(R), which is in the region from R = (22 L c)^2 on
+ROOT_RATE_4 = replace(
+    RATE_4,
+    region=f"{REGION_4}, 0 < c",
+    given={**RATE_4.given, "steps": "eta_s**2*R == c**2"},
+    claim=f"sum(S[r], r, 0, R-1)/R <= (2*{GAP}/c + c*({OF_ORDER_4}))/sqrt(R) + 4*q*sigma_G2",
+    proof=RATE_4.proof.replace("done:    claim ", f"any:     {RATE_4.claim} ")
+    + f"""
+  root:    eta_s == c/sqrt(R)                   by combine (1/(R*(eta_s + c/sqrt(R))))*steps
+  back:    1/(R*eta_s) == 1/(c*sqrt(R))         by combine (-1/(R*eta_s*c/sqrt(R)))*root
+  done:    claim                                by combine any, (2*{GAP})*back, ({OF_ORDER_4})*root
+""",
+)
 SGD = Theorem(
     name="Theorem 4 at q = 0",
     region="0 < L, 0 < eta_s <= 1/L, 0 <= sigma_s2",
@@ -244,4 +257,18 @@ RATE_5 = replace(
              by induction R: base combine; step combine (1 - etabar)*ih, exp(-etabar*R)*tangent
   done:    claim                                                                         by combine five, far(r=0), D[0]*falls
 """,
+)
+#: after N rounds with etabar = c log(N)/N; exp(-c log(N)) is N^{-c}
+LOG_RATE_5 = replace(
+    RATE_5,
+    region=f"{REGION_5}, 0 < c",
+    rounds={**RATE_5.rounds, "N": 1},
+    given={**RATE_5.given, "steps": "etabar*N == c*log(N)"},
+    claim=f"D[N] <= exp(-c*log(N))*D[0] + c*log(N)/N*({OF_ORDER})",
+    proof=RATE_5.proof.replace("done:    claim ", f"any:     {RATE_5.claim} ")
+    + """
+  same:    1 + (etabar*N - c*log(N)) <= exp(etabar*N - c*log(N))                         by exponential etabar*N - c*log(N)
+  power:   exp(-etabar*N) <= exp(-c*log(N))                                              by combine exp(-etabar*N)*same, (-exp(-etabar*N))*steps
+  done:    claim                                                                         by combine any(R=N), D[0]*power, ((ORDER)/N)*steps
+""".replace("ORDER", OF_ORDER),
 )

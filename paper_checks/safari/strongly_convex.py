@@ -36,7 +36,7 @@ from paper_checks.safari.biased import (
     moments_part,
     read,
 )
-from paper_checks.safari.convergence import RATE_5, THEOREM_5
+from paper_checks.safari.convergence import LOG_RATE_5, RATE_5, THEOREM_5
 from paper_checks.safari.optimisation import CONVEX, INDEPENDENT, PAPER
 from paper_checks.safari.theorems import (
     BOUND_5,
@@ -262,7 +262,10 @@ def rate(id: str, source: str, statement: str) -> Claim:
         PAPER,
         source,
         statement,
-        [Step("under the corrected condition on q", RATE_5, "repaired")],
+        [
+            Step("under the corrected condition on q", RATE_5, "repaired"),
+            Step("etabar = c log(R)/R", LOG_RATE_5, "repaired"),
+        ],
         kind="rate",
         besides=check_rate,
         faults=(

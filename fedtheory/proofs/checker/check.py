@@ -54,6 +54,7 @@ def add_rests(checker: Checker, data: Mapping[str, Any], level: int, resting: Ma
             line = ProofLine(own, Sentence.parse(claim).substitute(signature.where), "rests", "")
             checker.require_new(line)
             checker.known[line.name] = line.sentence
+            checker.tie(line.name, other["given"])
 
 
 def _require_inside(

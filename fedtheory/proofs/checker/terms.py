@@ -63,6 +63,8 @@ TERM_FORMAT = "fedtheory proof 1"
 MOST_LINES = 200
 _LINE = re.compile(r"(\w+):\s+(.*?)\s+by\s+(\w+)\s*(.*)", re.S)
 _PREMISE = re.compile(r"(\w+)(?:\((.*)\))?", re.S)
+#: rules whose line is about the rounds of its premises, and no others
+_OF_ONE_ROUND = ("combine", "root", "power")
 _ZERO, _ONE = Quotient.number(0), Quotient.number(1)
 
 
@@ -198,7 +200,8 @@ class Checker:
     """Checks one term; ``known`` are the sentences shown so far, by name.
 
     ``facts``: formulas that are at least zero in the case that is looked at. ``written``: the lines with everything that a helper found.
-    ``left``: what combinations leave, with the names of their lines.
+    ``left``: what combinations leave, with the names of their lines. ``tied``: by name of a line the rounds that it holds for as they stand alone,
+    since a hypothesis about numbers alone, such as E == K, is about these rounds and not about all.
     """
 
     signature: Signature
@@ -213,6 +216,7 @@ class Checker:
     hypotheses: set[str] = field(default_factory=set)
     written: list[str] = field(default_factory=list)
     left: list[tuple[str, Quotient]] = field(default_factory=list)
+    tied: dict[str, frozenset[str]] = field(default_factory=dict)
     _taken: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -443,6 +447,7 @@ class Checker:
                 sentence.sign not in ("<=", "<")
                 or sentence.exists is not None
                 or sentence.fixed
+                or name in self.tied
                 or not isinstance(right, ast.Subscript)
             ):
                 continue
@@ -475,6 +480,7 @@ class Checker:
             )
         name, sentence = found[1], known[found[1]]
         self.used.add(name)
+        self._require_untied(line, name)
         values: dict[str, ast.expr] = {}
         for piece in split_pieces(found[2] or ""):
             variable, _, text_of_value = piece.partition("=")
@@ -483,9 +489,26 @@ class Checker:
             raise TermRefused(line.name, line.rule, f"{name} as it stands, which is said of one round", text.strip())
         for variable, tree in values.items():
             self._require_round(line, name, sentence, variable, tree)
+            if variable in self.tied.get(name, ()) and show_tree(tree) != variable:
+                raise TermRefused(
+                    line.name, line.rule, f"{name} at {variable}, which a hypothesis is about", text.strip()
+                )
         if not set(sentence.fixed) <= set(goal.fixed):
             raise TermRefused(line.name, line.rule, f"a premise that holds where {goal} is said", f"{name}: {sentence}")
         return sentence.substitute(values).substitute({name: ast.Constant(number) for name, number in goal.fixed})
+
+    def _require_untied(self, line: ProofLine, name: str) -> None:
+        """A line takes over what its premises are tied to; rules that speak of other rounds than they were told do not take such premises."""
+        tied = self.tied.get(name, frozenset())
+        if tied and line.rule not in _OF_ONE_ROUND:
+            raise TermRefused(
+                line.name,
+                line.rule,
+                f"lines about any {', '.join(sorted(tied))}",
+                f"{name}, which rests on a hypothesis about this one alone",
+            )
+        if tied:
+            self.tied[line.name] = self.tied.get(line.name, frozenset()) | tied
 
     def _require_round(self, line: ProofLine, name: str, sentence: Sentence, variable: str, tree: ast.expr) -> None:
         rounds = self.signature.rounds
@@ -568,7 +591,15 @@ class Checker:
             self.require_new(line)
             self.require_readable(line, line.sentence)
             self.known[name] = line.sentence
+            self.tie(name, given={name: text})
         self.given = frozenset(given)
+
+    def tie(self, name: str, given: Mapping[str, str]) -> None:
+        """A line holds for the rounds of hypotheses about numbers alone as they stand."""
+        alone = [said for said in map(Sentence.parse, given.values()) if not any(map(indexed, said.sides))]
+        tied = frozenset().union(*(said.names & self.signature.rounds.keys() for said in alone))
+        if tied:
+            self.tied[name] = tied
 
     def require_new(self, line: ProofLine) -> None:
         """Refuse a name that is taken."""

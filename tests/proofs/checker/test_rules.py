@@ -576,6 +576,29 @@ def test_numbers_of_a_sequence_lie_between_both_ends_of_its_range() -> None:
         check_term(term(claim, line, "0 < r < 1", sequences={"t": "1"}, **without))
 
 
+@pytest.mark.parametrize(
+    "claim, lines, said",
+    [
+        ("n <= y", "done: claim by combine 1*steps", ""),
+        ("y + 1 <= y", "done: claim by combine 1*steps(n=n+1), (-1)*steps", "a hypothesis is about"),
+        (
+            "y + 1 <= y",
+            "one: n <= y by combine 1*steps\ndone: claim by combine 1*one(n=n+1), (-1)*steps",
+            "a hypothesis is about",
+        ),
+        ("n <= y", "done: claim by induction n: base combine 1*steps(n=0); step combine 1*steps(n=n+1)", "about any n"),
+        ("sum(1, k, 1, n) <= y", "done: claim by induction n: base combine 0*steps; step combine 1*ih", "about any n"),
+    ],
+)
+def test_a_hypothesis_about_numbers_is_about_the_rounds_of_the_claim(claim: str, lines: str, said: str) -> None:
+    data = term(claim, lines, "0 <= y", given={"steps": "n == y"})
+    if said:
+        with pytest.raises(TermRefused, match=said):
+            check_term(data)
+    else:
+        assert check_term(data).given == ("steps",)
+
+
 STEPS_INSIDE = {"quantities": {"A": "norm2(y)", "D": "norm2(x)"}, "given": {"low": "A[k] <= c*D[k]"}}
 ROUND: dict[str, Any] = {"quantities": {"A": "norm2(x_new)", "D": "norm2(x)"}, "where": {"c": "1 - a/2"}}
 
