@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from fedtheory.core.errors import SolverFailed
@@ -26,3 +28,19 @@ def test_an_interruption_is_none() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_clarabel(interrupted)
+
+
+@pytest.mark.parametrize("failure", [None, PanicException("it"), ValueError("it")])
+def test_only_a_panics_own_words_are_held_back(failure, capfd) -> None:
+    class Solver:
+        def solve(self) -> int:
+            os.write(2, b"thread panicked at cones.rs\n")
+            if failure is not None:
+                raise failure
+            return 7
+
+    try:
+        assert run_clarabel(Solver) == 7
+    except (SolverFailed, ValueError) as raised:
+        assert "it" in str(raised)
+    assert (capfd.readouterr().err == "") is isinstance(failure, PanicException)
