@@ -1,4 +1,8 @@
-"""The methods, one file each: its round, its known mistakes, how it is listed."""
+"""The methods, one file each: its round, its known mistakes, how it is listed.
+
+It imports the core and local solvers.
+Start with `gradient_descent.py` and `fedavg.py`; `base.py` says what every method has.
+"""
 
 import lazy_loader
 

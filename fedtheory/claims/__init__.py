@@ -1,4 +1,8 @@
-"""Claims of papers, the checks that judge them, and their verdicts."""
+"""Claims of papers, the checks that judge them, and their verdicts.
+
+It imports proofs, conformance and what these import.
+Start with `claim.py` and `verdict.py`, then `statements/` (statements as data) and docs/architecture.md.
+"""
 
 import lazy_loader
 

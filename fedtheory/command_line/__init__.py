@@ -1,1 +1,5 @@
-"""The commands of ``fedtheory`` in a terminal."""
+"""The commands of ``fedtheory`` in a terminal.
+
+It imports all other rooms, each when a command needs it.
+Start with `main.py`, then `check.py`.
+"""

@@ -45,7 +45,7 @@ Cells = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Case:
+class ComparedMethod:
     """A method with values of all its options but the step, which is looked for.
 
     ``count``: its local steps, or steps a communication; ``shown``: whether the table has it, and not the picture alone.
@@ -130,7 +130,7 @@ def compare_command(methods: str, **options: Any) -> None:
     sys.exit(EXIT_FAILED if any(row["error"] for row in last) else 0)
 
 
-def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> Iterator[Case]:
+def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> Iterator[ComparedMethod]:
     """Methods with their settings; for a picture with fewer local steps, too, the last of each method with those that are asked.
 
     Raises
@@ -157,7 +157,7 @@ def _list_cases(entries: Sequence[Listed], options: dict[str, Any]) -> Iterator[
                     given[option.name] = 1 / count
             step = find_step(entry, given)
             settings = {name: value for name, value in given.items() if name != step.name}
-            case = Case(entry, step, settings, count, count == counts[-1])
+            case = ComparedMethod(entry, step, settings, count, count == counts[-1])
             case.build(
                 case.unit(options["big_l"])
             )  # what is wrong with the settings is told before anything is computed
@@ -183,7 +183,7 @@ def find_step(entry: Listed, settings: Mapping[str, Any]) -> Option:
 
 
 def _find_rows(
-    cases: Sequence[Case], function_class: FunctionClass, options: dict[str, Any], journal: Journal
+    cases: Sequence[ComparedMethod], function_class: FunctionClass, options: dict[str, Any], journal: Journal
 ) -> list[Cells]:
     kept = journal.read()
     rows: list[Cells] = []
@@ -200,7 +200,7 @@ def _find_rows(
     return rows
 
 
-def _find_row(case: Case, function_class: FunctionClass, options: dict[str, Any]) -> Cells:
+def _find_row(case: ComparedMethod, function_class: FunctionClass, options: dict[str, Any]) -> Cells:
     """One method: its best step, and what is proved there; or why nothing is."""
     from fedtheory.core.errors import FedtheoryError
     from fedtheory.proofs.potentials.progress import StepSearch

@@ -1,4 +1,8 @@
-"""Is this code the paper's method?"""
+"""Is this code the paper's method?
+
+It imports running and what that imports.
+Start with `compare.py`, then `search.py` (which known mistake explains a difference).
+"""
 
 import lazy_loader
 

@@ -1,4 +1,8 @@
-"""The language of the library: arrays, problems, regularisers, participation, randomness, states, errors."""
+"""The language of the library: arrays, problems, regularisers, participation, randomness, states, errors.
+
+It imports nothing of the house.
+Start with `problem.py` (what a problem answers) and `arrays.py` (what an array is, in any library).
+"""
 
 import lazy_loader
 

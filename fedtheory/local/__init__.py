@@ -1,4 +1,8 @@
-"""Local solvers: what a client does with its subproblem."""
+"""Local solvers: what a client does with its subproblem.
+
+It imports the core.
+Start with `subproblem.py`, then `solvers.py`.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,8 @@
-"""What is read off a run: metrics, ground truth, duality gaps, rates, exponents, potentials."""
+"""What is read off a run: metrics, ground truth, duality gaps, rates, exponents, potentials.
+
+It imports methods and what these import.
+Start with `metrics.py`, then `ground_truth.py` (an optimum with its certificate).
+"""
 
 import lazy_loader
 

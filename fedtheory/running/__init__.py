@@ -1,4 +1,8 @@
-"""One run, many runs, folders of runs, and the search for an instance that breaks a bound."""
+"""One run, many runs, folders of runs, and the search for an instance that breaks a bound.
+
+It imports measures and what these import.
+Start with `runner.py`.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,8 @@
-"""What knows nothing of optimisation: jobs, journals, pictures, files, memory."""
+"""What knows nothing of optimisation: jobs, journals, pictures, files, memory.
+
+It imports the core.
+Start with `jobs.py` (work in several processes) and `journal.py` (work that is interrupted and goes on).
+"""
 
 import lazy_loader
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -31,11 +32,14 @@ def test_every_name_of_a_stub_is_what_its_module_has(stub) -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=package_of)
-def test_every_room_says_what_it_is_in_one_sentence(room) -> None:
-    """The stub says the same; the command line is asked from a terminal and offers no names."""
-    said = [ast.get_docstring(ast.parse(path.read_text())) for path in sorted(room.glob("__init__.py*"))]
-    assert len(said) == (1 if room.name == "command_line" else 2)
-    assert said[0] and set(said) == {said[0]} and "\n" not in said[0] and said[0][-1] in ".?"
+def test_every_room_says_what_it_is_what_it_imports_and_where_to_start(room) -> None:
+    """The stub says the first sentence; the command line is asked from a terminal and offers no names."""
+    said = {path.suffix: ast.get_docstring(ast.parse(path.read_text())) for path in room.glob("__init__.py*")}
+    first, nothing, imports, start = said.pop(".py").splitlines()
+    assert list(said.values()) == ([] if room.name == "command_line" else [first])
+    assert first[-1] in ".?" and not nothing and imports.startswith("It imports ") and start.startswith("Start with ")
+    for name in re.findall(r"`([\w/]+\.py|\w+/)`", start):
+        assert (room / name).exists(), name
 
 
 def test_a_name_that_is_misspelled_is_told_with_those_near_it() -> None:
