@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .polynomials import Polynomial, Powers, add_to
+from .polynomials import Polynomial, Powers, add_to, whole_numbers
 from .reading import StepCount
 
 #: boxes, and coefficients on a box, after which a check gives up
@@ -43,12 +43,11 @@ def sign_on_box(
     scaled = {
         powers: value / math.prod(map(math.comb, degrees, powers)) for powers, value in polynomial.items()
     }  # Bernstein's coefficients
-    strict, work, total = True, work or StepCount(), Fraction(0)
-    for value in scaled.values():
-        work.spend(1, [total], [value])
-        total += value
-    direction = 1 if total > 0 else -1
-    values = [scaled.get(at, Fraction(0)) for at in itertools.product(*(range(d + 1) for d in degrees))]
+    strict, work = True, work or StepCount()
+    whole, _ = whole_numbers(scaled)  # only signs count
+    work.spend(len(whole), scaled.values(), whole.values())
+    direction = 1 if sum(whole.values()) > 0 else -1
+    values = [whole.get(at, 0) for at in itertools.product(*(range(d + 1) for d in degrees))]
     work.spend(len(values))
     waiting = [([direction * value for value in values], closed, 0)]
     while waiting:
@@ -69,7 +68,7 @@ def sign_on_box(
 
 
 def _positive_on_faces(
-    values: list[Fraction], ends: tuple[tuple[bool, bool], ...], degrees: Powers, work: StepCount
+    values: list[int], ends: tuple[tuple[bool, bool], ...], degrees: Powers, work: StepCount
 ) -> bool:
     """Whether coefficients that are not negative leave no zero: on each smallest face that belongs to the box one is positive."""
     choices: list[list[Any]] = [
@@ -93,16 +92,20 @@ def _corners(degrees: Powers) -> list[int]:
     return [k for k, at in enumerate(places) if all(i in (0, d) for i, d in zip(at, degrees, strict=True))]
 
 
-def _halves(values: list[Fraction], degrees: Powers, axis: int) -> tuple[list[Fraction], list[Fraction]]:
-    """Bernstein's coefficients on both halves of an axis (de Casteljau)."""
+def _halves(values: list[int], degrees: Powers, axis: int) -> tuple[list[int], list[int]]:
+    """Bernstein's coefficients on both halves of an axis (de Casteljau), times a power of two that leaves them whole."""
     stride, size = math.prod(d + 1 for d in degrees[axis + 1 :]), degrees[axis] + 1
     low, high = list(values), list(values)
     for start in range(len(values)):
         if (start // stride) % size == 0:
             line = [values[start + stride * k] for k in range(size)]
             for k in range(size):
-                low[start + stride * k], high[start + stride * (size - 1 - k)] = line[0], line[-1]
-                line = [(a + b) / 2 for a, b in zip(line, line[1:], strict=False)]
+                # sums in the place of means: 2^k times as much
+                low[start + stride * k], high[start + stride * (size - 1 - k)] = (
+                    line[0] << (size - 1 - k),
+                    line[-1] << (size - 1 - k),
+                )
+                line = [a + b for a, b in zip(line, line[1:], strict=False)]
     return low, high
 
 
@@ -118,7 +121,7 @@ def without_units(polynomial: Polynomial, closed: tuple[tuple[bool, bool], ...])
             continue
         movable = [j for j in range(width) if not closed[j][1] and any(powers[j] for powers in polynomial)]
         first = next(iter(polynomial))
-        rows = [[Fraction(p[j] - first[j]) for j in movable] for p in polynomial]
+        rows = {tuple(p[j] - first[j] for j in movable) for p in polynomial}
         if _has_weight(rows, movable.index(i)):
             # no two terms that differ become the same: they differ in weight otherwise
             merged: Polynomial = {}
@@ -128,16 +131,17 @@ def without_units(polynomial: Polynomial, closed: tuple[tuple[bool, bool], ...])
     return polynomial
 
 
-def _has_weight(rows: list[list[Fraction]], wanted: int) -> bool:
+def _has_weight(rows: set[tuple[int, ...]], wanted: int) -> bool:
     """Whether some w with rows.w = 0 has w[wanted] != 0: with that column last, it is no pivot of the rows."""
-    order = [j for j in range(len(rows[0])) if j != wanted] + [wanted]
+    width = len(next(iter(rows)))
+    order = [j for j in range(width) if j != wanted] + [wanted]
     heads: dict[int, list[Fraction]] = {}
-    for given in rows:
-        row = [given[j] for j in order]
-        for column in range(len(order)):
+    for given in sorted(rows):
+        row = [Fraction(given[j]) for j in order]
+        for column in range(width):
             if row[column]:
                 if column not in heads:
-                    if column == len(order) - 1:
+                    if column == width - 1:
                         return False
                     heads[column] = row
                     break

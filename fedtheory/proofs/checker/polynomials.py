@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -30,14 +31,22 @@ def add_to(total: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> 
 
 
 def multiply(a: Polynomial, b: Polynomial, work: StepCount) -> Polynomial:
-    """The product."""
+    """The product: of whole numbers over one denominator, which are added up before fractions are made."""
     work.spend(1 + len(a) * len(b), a.values(), b.values())
-    total: Polynomial = {}
-    for p, x in a.items():
-        for q, y in b.items():
+    (first, below_first), (second, below_second) = whole_numbers(a), whole_numbers(b)
+    total: dict[Powers, int] = {}
+    for p, x in first.items():
+        for q, y in second.items():
             powers = tuple(map(int.__add__, p, q))
-            total[powers] = total.get(powers, Fraction(0)) + x * y
-    return {powers: value for powers, value in total.items() if value}
+            total[powers] = total.get(powers, 0) + x * y
+    below = below_first * below_second
+    return {powers: Fraction(value, below) for powers, value in total.items() if value}
+
+
+def whole_numbers(polynomial: Polynomial) -> tuple[dict[Powers, int], int]:
+    """Its coefficients as whole numbers over one positive denominator."""
+    below = math.lcm(*(value.denominator for value in polynomial.values()))
+    return {powers: value.numerator * (below // value.denominator) for powers, value in polynomial.items()}, below
 
 
 def one(width: int) -> Polynomial:
