@@ -29,7 +29,7 @@ class StepCount:
     def __init__(self, most: int = MOST_STEPS) -> None:
         self.most = self.left = most
 
-    def spend(self, operations: int, *numbers: Iterable[Fraction]) -> None:
+    def spend(self, operations: int, *numbers: Iterable[Fraction | int]) -> None:
         """So many operations, with the longest of these numbers; refuse to go on (`NotChecked`) when there have been too many."""
         bits = sum(max(map(_bits, values), default=0) for values in numbers)
         self.left -= max(operations, 1) * (1 + 4 * bits // _SHORT + (bits // _SHORT) ** 2)
@@ -37,7 +37,7 @@ class StepCount:
             raise NotChecked(f"it takes more than {self.most} steps to check; --limit STEPS raises the limit")
 
 
-def _bits(value: Fraction) -> int:
+def _bits(value: Fraction | int) -> int:
     return value.numerator.bit_length() + value.denominator.bit_length()
 
 
