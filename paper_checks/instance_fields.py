@@ -134,6 +134,11 @@ _ALTERNATING = {
 }
 _LABELLED = {"d": "D, the law of the three points", "weight": "lambda_1 of Q = lambda_1 D + lambda_2 P"}
 _COUNTED = {"n_T": "n_T, the number of the server's samples", "n_S": "n_S, the number of the clients' samples"}
+_UNDRAWN = {
+    "m": "m, the number of samples",
+    "p": "the mass of the point on which the two hypotheses differ",
+    "root": "the number whose m-th power is delta",
+}
 SAFARI: Fields = {
     "SAFARI-T4": _ALTERNATING,
     "SAFARI-T4f": _ALTERNATING,
@@ -147,11 +152,9 @@ SAFARI: Fields = {
     "SAFARI-T3a": _LABELLED,
     "SAFARI-T2c": _COUNTED,
     "SAFARI-L2": _COUNTED,
-    "SAFARI-L1": {
-        "m": "m, the number of samples",
-        "p": "the mass of the point on which the two hypotheses differ",
-        "root": "the number whose m-th power is delta",
-    },
+    "SAFARI-L1": _UNDRAWN,
+    "SAFARI-L1b": _UNDRAWN,
+    "SAFARI-L1c": _UNDRAWN,
 }
 _PLATEAU = {
     "eta": "eta_g, the global step",

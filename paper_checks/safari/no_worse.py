@@ -1,6 +1,6 @@
-"""SAFARI's Theorem 3, that pooled learning is no worse than the server alone, with Lemmas 1 and 2 and Remark 2, in exact probabilities.
+"""SAFARI's Theorem 3, that pooled learning is no worse than the server alone, with Lemma 2 and Remark 2, in exact probabilities.
 
-A(n, delta) is read in its standard form (d_H/n) log(max(n, d_H)/d_H) + log(1/delta)/n unless the printed one is judged.
+A(n, delta) is read in its standard form (d_H/n) log(max(n, d_H)/d_H) + log(1/delta)/n (SAFARI-L1).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from math import ceil, log
+from math import log
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari.generalisation import TRIANGLE, drawn_excess, exponent, thinned_error
+from paper_checks.safari.lemma_one import above, complexity
 from paper_checks.safari.optimisation import PAPER
 from paper_checks.safari.positively_related import MISSPECIFIED, NO_EXCESS, TARGET, replay_misspecified
 from paper_checks.steps import Step, claim_steps
@@ -40,102 +41,6 @@ from problems.learning import FiniteClass, binomial_at_most
 from problems.thresholds import NoisyThreshold
 
 CITED = "given Lemma 1 in its standard form, which is cited"
-
-
-def above(x: float) -> Fraction:
-    """A fraction a little above a logarithm computed in floats."""
-    return Fraction(ceil(x * 10**9) + 1, 10**9)
-
-
-def complexity(n: int, delta: float, outside: bool = True, d: int = 1) -> float:
-    """A(n, delta) for n >= d_H = d, in its standard form; as printed log(1/delta)/n is inside of the logarithm."""
-    confidence = log(1 / delta) / n
-    return d / n * log(n / d) + confidence if outside else d / n * log(n / d + confidence)
-
-
-def room(p: Any, phat: Any, A: Any, c: Any) -> Any:
-    """What (16) leaves between excess risks and empirical ones, for P and Phat of h != h'."""
-    return c * np.sqrt(min(p, phat) * A) + c * A
-
-
-# ---- Lemma 1 --------------------------------------------------------------------------------------------------------
-
-FEW = {"m": 15, "p": "39/100", "root": "3/5"}
-
-
-def replay_l1(instance: Mapping[str, Any]) -> Replay:
-    """Two hypotheses that differ on x_2, P(x_2) = p: with x_2 undrawn (16) needs p <= A; its probability against delta = root^m."""
-    m, p, root = int(instance["m"]), Fraction(instance["p"]), Fraction(instance["root"])
-    printed = above(log(m + log(1 / root)) / m)
-    failure, delta = (1 - p) ** m, root**m
-    met = (
-        assume(
-            "c = 1, d_H = 1: the right side of (16) is A when x_2 is not drawn, and p is above it",
-            "A < p",
-            A=printed,
-            p=p,
-        ),
-        assume("0 < delta < 1", "0 < r < 1", r=root),
-    )
-    what = f"probability that (16) fails with A as printed, m = {m}, against delta = ({root})^m"
-    return Replay(what, (1 - float(p)) ** m, float(root) ** m, failure, delta, "fractions", met)
-
-
-def bracket_fails(m: int, p: Fraction, delta: float, outside: bool, c: float = 2.0) -> float:
-    """Probability that (16) fails, either way round, for two hypotheses that differ on x_2, P(x_2) = p, one of them right; phat ~ Bin(m, p)/m."""
-    A = complexity(m, delta, outside)
-    left = [room(float(p), k / m, A, c) for k in range(m + 1)]
-    few = max((k for k in range(m + 1) if float(p) - k / m > left[k]), default=-1)
-    many = min((k for k in range(m + 1) if k / m - float(p) > left[k]), default=m + 1)
-    below = binomial_at_most(m, p, few) if few >= 0 else Fraction(0)
-    return float(below + 1 - binomial_at_most(m, p, many - 1))
-
-
-def draw_l1(p: Fraction, root: Fraction) -> Picture:
-    """The printed A at delta = root^m, which tends to 0, and what every valid bound must be."""
-    sizes = [10, 20, 50, 100, 200, 500, 1000, 2000]
-    return draw_bound(
-        "A(m, delta) with the bracket as printed",
-        sizes,
-        [log(m + log(1 / root)) / m for m in sizes],
-        xlabel="m",
-        ylabel="bound at level delta",
-        about=f"two hypotheses that differ on a point of mass {p}, delta = ({root})^m; claimed: A as printed, c = 1; no seeds",
-        more=[
-            ("what every bound at this level must be", [p] * len(sizes)),
-            ("A with the bracket moved", [log(m) / m + log(1 / root) for m in sizes]),
-        ],
-        logx=True,
-    )
-
-
-def check_l1(ctx: Context, *, instance: Mapping[str, Any] = FEW, outside: bool = True) -> Iterator[Finding]:
-    """The printed A is refuted, for every c, by a point that is not drawn; with the bracket moved (16) holds with c = 2 where it was tried."""
-    yield refute("A as printed", replay_l1, dict(instance), text="A point of mass p that is not drawn.")
-    p, root = Fraction(instance["p"]), Fraction(instance["root"])
-    yield disproved(
-        "A as printed, every constant",
-        compare(1 - p, ">", root)
-        and compare(Fraction(1, 8), "<", p**2)
-        and compare(Fraction(5, 3), "<=", Fraction(2718, 1000)),
-        "for c >= 1 and m >= 64 c^2: log(m + log(5/3)) <= log(2 m) <= 2 sqrt(2 m), so that c A <= 2 c sqrt(2/m) <= sqrt(1/8) < p, while x_2 is "
-        "not drawn with probability (1 - p)^m > delta",
-    )
-    cases = [(m, q, d) for m in (15, 60, 240) for q in ("1/20", "39/100", "4/5") for d in (0.05, 0.6**m)]
-    yield at_most(
-        "bracket moved",
-        [bracket_fails(m, Fraction(q), d, outside) for m, q, d in cases],
-        [d for _, _, d in cases],
-        "numeric",
-        "A = (d_H/m) log(m/d_H) + log(1/delta)/m, c = 2: exact probabilities that (16) fails for two hypotheses, against delta, down to (3/5)^m",
-        role="repaired",
-        covered=Covered(len(cases), "points"),
-    )
-    yield draw_l1(p, root)
-    yield Reading(
-        "Printed is A = (d_H/m) log(m/d_H + log(1/delta)/m); the cited form has log(1/delta)/m outside of the logarithm. For fixed delta and "
-        "large m both agree up to a factor 2, so that Theorems 2 and 3 are not touched. (18) prints = for <=."
-    )
 
 
 # ---- Lemma 2 --------------------------------------------------------------------------------------------------------
@@ -372,22 +277,6 @@ def check_r2(ctx: Context, *, share: str = "1", at: int = 2) -> Iterator[Finding
 
 
 CLAIMS: list[Claim] = [
-    Claim(
-        "SAFARI-L1",
-        PAPER,
-        "bound",
-        "Lemma 1, (16)",
-        "R(h) - R(h') <= Rhat(h) - Rhat(h') + c sqrt(min{P_S(h != h'), Phat_S(h != h')} A) + c A with probability 1 - delta, A = (d_H/m) "
-        "log(m/d_H + log(1/delta)/m).",
-        check_l1,
-        (
-            Fault("p a thousandth above 2/5", "A as printed", {"instance": FEW | {"p": "401/1000"}}, holds=True),
-            Fault("the bracket as printed", "bracket moved", {"outside": False}),
-        ),
-        ("delta = root^m in the counterexample",),
-        repaired="With the bracket moved: A = (d_H/m) log(max(m, d_H)/d_H) + log(1/delta)/m.",
-        replay=replay_l1,
-    ),
     Claim(
         "SAFARI-L2",
         PAPER,

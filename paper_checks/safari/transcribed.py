@@ -8,7 +8,7 @@ from typing import Any
 from fedtheory.claims import Assumption
 from fedtheory.claims.transcriptions import Printed, bound_of, compare_printed, read_transcription, right_of
 from paper_checks.given_gradients import gradient_step, weight
-from paper_checks.safari import generalisation, learnability, lemmas, no_worse, positively_related
+from paper_checks.safari import generalisation, learnability, lemma_one, lemmas, positively_related
 from paper_checks.safari import theorems as t
 from problems.learning import HiddenPoint
 from problems.thresholds import uniform
@@ -223,14 +223,14 @@ TIES = (
             ("T2c, rhs, Sec. 3.2: from (server only)", "beta_Q", "nT"),
             ("T2c, rhs, Sec. 3.2 before Theorem 3: server only", "beta_P", "nT"),
             ("T3, rhs, Theorem 3", "beta_P", "nT/dH"),
-            ("L1, rhs, eq. (18): eps_Q(hhat*_Q)", "beta_Q", "1/A"),
-            ("L1, rhs (other reading), eq. (18): eps_Q(hhat*_Q)", "beta_Q", "1/A"),
+            ("L1c, rhs, eq. (18): eps_Q(hhat*_Q)", "beta_Q", "1/A"),
+            ("L1c, rhs (other reading), eq. (18): eps_Q(hhat*_Q)", "beta_Q", "1/A"),
             ("T3, rhs, unnumbered line after (21)", "beta_P", "1/A"),
         )
     ),
     Printed("SAFARI-T2c, rhs, Sec. 3.2: to (SA-FL)", generalisation.pooled_order, {"beta_Q": "b"}, {"n": "nT + nS"}),
     *(
-        Printed(f"SAFARI-{place}", no_worse.complexity, {"mm": n, "nT": n}, {"n": n, "d": "dH", "outside": outside})
+        Printed(f"SAFARI-{place}", lemma_one.complexity, {"mm": n, "nT": n}, {"n": n, "d": "dH", "outside": outside})
         for place, n, outside in (
             ("L1, definition A(m,delta), Lemma 1", "n0", "0"),
             ("L1, definition A(m,delta) (other reading), Lemma 1", "n0", "1"),
@@ -239,10 +239,12 @@ TIES = (
             ("T3a, rhs, text after Theorem 3: Rhat_P(hhat*_Q) - Rhat_P(h*_P)", "n0", "0"),
         )
     ),
-    Printed("SAFARI-L1, rhs, eq. (16)", no_worse.room, {"Rh1": "0", "Rh2": "0", "PS": "p", "PSh": "phat"}),
-    Printed("SAFARI-T3, rhs, eq. (20)", no_worse.room, {"Rh1": "0", "Rh2": "0", "Pn": "p", "Ph": "phat"}),
-    Printed("SAFARI-T3, rhs, eq. (21)", no_worse.room, where={"p": "epsP**beta_P", "phat": "epsP**beta_P"}),
-    Printed("SAFARI-L2, rhs, eq. (23)", no_worse.room, {"Rq": "0", "Rp": "0", "Pn": "p", "Ph": "phat"}),
+    Printed("SAFARI-L1, rhs, eq. (16)", lemma_one.room, {"Rh1": "0", "Rh2": "0", "PS": "p", "PSh": "phat"}),
+    Printed("SAFARI-L1b, rhs, eq. (17), left bound on Phat_S", lemma_one.fewest, {"PS": "p"}),
+    Printed("SAFARI-L1b, rhs, eq. (17), right bound on Phat_S", lemma_one.most, {"PS": "p"}),
+    Printed("SAFARI-T3, rhs, eq. (20)", lemma_one.room, {"Rh1": "0", "Rh2": "0", "Pn": "p", "Ph": "phat"}),
+    Printed("SAFARI-T3, rhs, eq. (21)", lemma_one.room, where={"p": "epsP**beta_P", "phat": "epsP**beta_P"}),
+    Printed("SAFARI-L2, rhs, eq. (23)", lemma_one.room, {"Rq": "0", "Rp": "0", "Pn": "p", "Ph": "phat"}),
 )
 UNTIED = {
     "the claim has it in words: an assumption, an order, or what a letter stands for": (
@@ -289,8 +291,6 @@ UNTIED = {
     "indices that cannot be meant; the other reading is tied": ("SAFARI-T1c, rhs, eq. (6)",),
     "a step of a printed proof that no claim is about": (
         *(f"SAFARI-T2a, rhs, eq. ({k})" for k in (12, 13, 14, 15)),
-        "SAFARI-L1, rhs, eq. (17), left bound on Phat_S",
-        "SAFARI-L1, rhs, eq. (17), right bound on Phat_S",
         "SAFARI-T3, rhs, eq. (19)",
         *(f"SAFARI-T4a, rhs, eq. ({k})" for k in (25, 26, 27)),
         "SAFARI-T4a, rhs (other reading), eq. (26)",
