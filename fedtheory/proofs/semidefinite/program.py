@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +40,14 @@ class Program:
         return len(self.bounds)
 
 
+@cache
 def triangle(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Matrix]:
     """Positions of the upper triangle by columns, and the scale sqrt(2) of the entries off the diagonal."""
     columns, rows = np.tril_indices(size)
-    return rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
+    found = rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
+    for array in found:
+        array.flags.writeable = False  # they are shared
+    return found
 
 
 def pack(matrices: Matrix) -> Matrix:

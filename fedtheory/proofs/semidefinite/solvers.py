@@ -39,12 +39,16 @@ def _standard(program: Program) -> tuple[Any, Matrix, Matrix]:
     from scipy import sparse
 
     packed = [pack(rows) for rows in program.rows]
-    lengths = [p.shape[1] for p in packed]
-    total = sum(lengths)
-    inequalities = sparse.csc_matrix(np.concatenate([*packed, program.rows_values], axis=1))
-    cones = sparse.hstack([-sparse.identity(total), sparse.csc_matrix((total, program.rows_values.shape[1]))])
+    total, first = sum(p.shape[1] for p in packed), program.constraints
+    by_column = np.concatenate([*packed, program.rows_values], axis=1).T
+    columns, rows = np.nonzero(by_column)
+    ends = np.cumsum(np.bincount(columns, minlength=len(by_column)))
+    # below its inequalities each entry of a semidefinite block is an entry of s
+    indices = np.insert(rows, ends[:total], first + np.arange(total))
+    values = np.insert(by_column[columns, rows], ends[:total], -1.0)
+    starts = np.concatenate([[0], ends + np.minimum(np.arange(1, len(ends) + 1), total)])
+    a = sparse.csc_matrix((values, indices, starts), shape=(first + total, len(by_column)))
     q = -np.concatenate([*(pack(c) for c in program.objective), program.objective_values])
-    a = sparse.vstack([inequalities, cones]).tocsc()
     return a, np.concatenate([program.bounds, np.zeros(total)]), q
 
 
