@@ -9,8 +9,11 @@ from typing import Any
 
 import lazy_loader
 
+from fedtheory.tools.beside import offer_aliases
+
 __version__ = "0.1.0"
 
+offer_aliases()
 _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -19,12 +19,12 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-import paper_checks
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training, list_trainings
 from fedtheory.claims.identity import FILE, KEPT, EditedRun, Identity, hash_run, require_unedited, share_identities
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.tools.untrusted import read_json_file
+from paper_checks import __path__ as _FOLDERS
 
 FOLDER = Path(__file__).parent / "results"
 VERSIONS = ("python", "fedtheory", "numpy")  #: that a summary must name
@@ -85,7 +85,7 @@ def _device_of(folder: Path) -> str:
 def asked_for(size: Size) -> frozenset[str]:
     """Return the runs that claims of all papers here ask for at a size, as names without their seeds."""
     context, found = Context(size=size, results=str(FOLDER / size)), set()
-    for module in pkgutil.iter_modules(paper_checks.__path__, "paper_checks."):
+    for module in pkgutil.iter_modules(_FOLDERS, f"{__package__}."):
         for claim in getattr(import_module(module.name), "CLAIMS", ()) if module.ispkg else ():
             found |= {_without_seed(training) for training in list_trainings(claim, context)}
     return frozenset(found)

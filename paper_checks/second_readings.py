@@ -32,7 +32,7 @@ class SecondReading:
 
 def read_second(paper: str) -> SecondReading:
     """The second reading of a paper, one of `PAPERS`."""
-    module = import_module(f"paper_checks.{paper}.transcribed")
+    module = import_module(f"{__package__}.{paper}.transcribed")
     return SecondReading(read_transcription(Path(__file__).parent / paper / "printed.tsv"), module.TIES, module.UNTIED)
 
 

@@ -38,7 +38,7 @@ class ServerSgd(Method):
 
     Examples
     --------
-    >>> from problems.server import ServerAssisted
+    >>> from fedtheory.problems.server import ServerAssisted
     >>> served = ServerAssisted(problem, Pooled(problem))
     >>> trace = run(ServerSgd(GradientSteps(1, 1.0)), served, x0, 200)
     >>> print(trace["stationarity"][-1] < 1e-12)

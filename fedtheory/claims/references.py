@@ -19,6 +19,7 @@ from typing import Any
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
+from fedtheory.tools.beside import name_here
 from fedtheory.tools.loading import load_file
 
 PAPERS_GROUP = "fedtheory.papers"
@@ -35,7 +36,7 @@ class Reference:
 @cache
 def find_papers() -> dict[str, str]:
     """Known papers: name to module."""
-    return {entry.name: entry.value for entry in sorted(metadata.entry_points(group=PAPERS_GROUP))}
+    return {entry.name: name_here(entry.value) for entry in sorted(metadata.entry_points(group=PAPERS_GROUP))}
 
 
 @cache

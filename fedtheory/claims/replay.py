@@ -17,6 +17,7 @@ from fedtheory.claims.refutation import explain_refutation
 from fedtheory.claims.report import COUNTEREXAMPLE_FORMAT, as_json_value
 from fedtheory.claims.verdict import DISAGREE
 from fedtheory.core.errors import InvalidInput, MissingExtra, NotAvailable, describe
+from fedtheory.tools.beside import plain_name
 from fedtheory.tools.untrusted import MOST_EXPONENT, is_same, read_json_file, require_short_numbers
 
 #: relative differences that another machine's rounding explains: of floats, and of numbers in high precision
@@ -256,7 +257,8 @@ def _kind_of(value: Any) -> str:
 
 def _find_source(path: Path, source: str, claims_file: Path | None) -> str:
     """Return where the claim is looked for."""
-    installed = source in find_papers().values()
+    papers = {plain_name(module): module for module in find_papers().values()}
+    installed = plain_name(source) in papers
     if claims_file is not None:
         if installed:
             raise InvalidInput(f"{path} speaks of a claim of the paper {source}: replay it without {claims_file}")
@@ -268,7 +270,7 @@ def _find_source(path: Path, source: str, claims_file: Path | None) -> str:
             f"{path} speaks of a claim of {source!r}, which is no installed paper; if it came from a file of claims, name that file: "
             f"fedtheory replay {path} CLAIMS.py"
         )
-    return source
+    return papers[plain_name(source)]
 
 
 class _Fields(dict[str, Any]):

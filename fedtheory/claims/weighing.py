@@ -25,6 +25,7 @@ from fedtheory.claims.verdict import (
     margin_of,
 )
 from fedtheory.core.errors import InvalidInput, describe
+from fedtheory.tools.beside import plain_name
 from fedtheory.tools.versions import find_versions
 
 
@@ -111,7 +112,13 @@ def _counterexample(claim: Claim, source: str, part: Part, status: Status) -> di
     """Return a part's counterexample with what a file says of it."""
     if part.counterexample is None:
         return None
-    about = {"claim": claim.id, "source": source, "statement": claim.statement, "part": part.name, "role": part.role}
+    about = {
+        "claim": claim.id,
+        "source": plain_name(source),
+        "statement": claim.statement,
+        "part": part.name,
+        "role": part.role,
+    }
     return part.counterexample.as_dict() | about | {"status": status}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable, tell_known
+from fedtheory.tools.beside import name_here
 from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
 PROBLEMS_GROUP = "fedtheory.problems"
@@ -24,7 +25,7 @@ PROBLEMS_GROUP = "fedtheory.problems"
 @cache
 def find_problem_modules() -> tuple[str, ...]:
     """Names of the modules that register families."""
-    return tuple(sorted({entry.value for entry in metadata.entry_points(group=PROBLEMS_GROUP)}))
+    return tuple(sorted({name_here(entry.value) for entry in metadata.entry_points(group=PROBLEMS_GROUP)}))
 
 
 @cache

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fedtheory.tools.beside import plain_name
+
 Definition = tuple[str, str]  #: a module, and a name in it
 LAMBDA = "<lambda>"  #: with ':' and its line, the name of a function without one
 
@@ -43,7 +45,7 @@ def hash_definitions(roots: Iterable[Definition], outside: Iterable[str] = ()) -
             if other[0].split(".")[0] in packages and not barred & _prefixes(".".join(other)):
                 waiting.append(other)
     return {
-        module: hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:12]
+        plain_name(module): hashlib.sha256("\n".join(sorted(found)).encode()).hexdigest()[:12]
         for module, found in sorted(texts.items())
     }
 
@@ -158,6 +160,10 @@ class _Bare(ast.NodeTransformer):
         ):
             parts["body"] = parts["body"][1:]
         return type(node)(**parts)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """A package of ours has one name, wherever it is installed."""
+        return ast.ImportFrom(plain_name(node.module) if node.module else None, node.names, node.level)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         """An error ends a run, whatever it says."""

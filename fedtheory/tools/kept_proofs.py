@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fedtheory.tools.beside import name_here
 from fedtheory.tools.untrusted import MOST_BYTES, open_file, parse_json
 
 OWN, SHIPPED = Path(".fedtheory/proofs"), ("paper_checks", "proofs")
@@ -55,5 +56,5 @@ def keep(name: str, data: Any) -> None:
 @cache
 def _shipped() -> tuple[Path, ...]:
     package, folder = SHIPPED
-    spec = importlib.util.find_spec(package)
+    spec = importlib.util.find_spec(name_here(f"fedtheory.{package}"))
     return tuple(Path(place) / folder for place in (spec.submodule_search_locations or ())) if spec is not None else ()

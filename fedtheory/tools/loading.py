@@ -11,9 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fedtheory.core.errors import FedtheoryError, InvalidInput, describe
-
-#: packages beside this one, under names that a user's own files may have
-BESIDE = ("problems", "paper_checks")
+from fedtheory.tools.beside import SEPARATE
 
 
 def refuse_shadows() -> None:
@@ -25,7 +23,7 @@ def refuse_shadows() -> None:
         A package of ours is hidden; the message names what hides it.
     """
     home = Path(__file__).resolve().parents[2]
-    for name in BESIDE:
+    for name in SEPARATE:
         if not (home / name / "__init__.py").is_file():
             continue
         spec = importlib.util.find_spec(name)

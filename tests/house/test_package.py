@@ -22,7 +22,7 @@ import fedtheory
 from fedtheory import FedAvg, FunctionClass, GradientSteps, run
 from fedtheory.claims import Bound, state
 from fedtheory.proofs import worst_case
-from problems.quadratics import random_quadratics
+from fedtheory.problems.quadratics import random_quadratics
 
 problem = random_quadratics(4, 3)
 method = FedAvg(GradientSteps(4, 0.1))
@@ -36,8 +36,16 @@ reveal_type(worst_case(method, FunctionClass(L=1.0), rounds=1))
 reveal_type(state)
 FedAvg("four steps")
 """
+CLAIM = """
+from fedtheory.claims import Claim, Covered, Fault, holds
+
+def check(ctx):
+    yield holds("part", problems.mine, "numeric", "said", covered=Covered(8, "draws"))
+
+CLAIMS = [Claim("OWN-1", "toy", "bound", "s", "t", check, (Fault("f", "part", {}),))]
+"""
 REVEALED = (
-    "problems.quadratics.Quadratic",
+    "fedtheory.problems.quadratics.Quadratic",
     "fedtheory.algorithms.fedavg.FedAvg",
     "fedtheory.running.record.Trace",
     "numpy.ndarray",
@@ -90,8 +98,9 @@ def test_a_wheel_from_the_source_package_is_the_same(built, tmp_path) -> None:
     run_python("-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=folder)
     (first,), (again,) = built.glob("*.whl"), (tmp_path / "again").glob("*.whl")
     assert list_wheel(again) == list_wheel(first)
-    assert {"fedtheory/py.typed", "problems/py.typed", "fedtheory/__init__.pyi"} <= list_wheel(first)
-    assert not any(name.startswith(("tests/", "docs/", "paper_checks/results/")) for name in list_wheel(first))
+    assert {"fedtheory/py.typed", "fedtheory/problems/py.typed", "fedtheory/__init__.pyi"} <= list_wheel(first)
+    assert {name.split("/")[0] for name in list_wheel(first)} == {"fedtheory"}
+    assert not any(name.startswith("fedtheory/paper_checks/results") for name in list_wheel(first))
 
 
 def test_its_page_has_no_link_that_leads_nowhere(built) -> None:
@@ -113,6 +122,21 @@ def test_the_installed_package_works(installed) -> None:
     assert "FEDPD-L4" in listed and "quadratics" in listed
     run_python("-m", "fedtheory", "new", "mine.py", python=installed, cwd=folder)
     assert (folder / "mine.py").exists()
+
+
+def test_a_users_own_modules_keep_their_names(installed, tmp_path) -> None:
+    """Beside an installed package `problems` and `paper_checks` are the user's; README's imports work, and so do claims of one's own."""
+    for name in ("problems", "paper_checks"):
+        (tmp_path / f"{name}.py").write_text("mine = True\n")
+    code = (
+        "import problems, paper_checks\n"
+        "from fedtheory.problems.quadratics import random_quadratics\n"
+        "print(problems.mine, paper_checks.mine, random_quadratics(n=2, d=2).n)"
+    )
+    assert run_python("-c", code, python=installed, cwd=tmp_path) == "True True 2\n"
+    (tmp_path / "own.py").write_text(f"{code}\n{CLAIM}")
+    said = run_python("-m", "fedtheory", "check", "own.py", "--workers", "1", python=installed, cwd=tmp_path)
+    assert "1 supported" in said
 
 
 def test_a_type_checker_sees_its_types(installed) -> None:

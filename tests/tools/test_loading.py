@@ -24,7 +24,7 @@ def test_a_file_of_ours_that_is_hidden_is_named(tmp_path, path, monkeypatch) -> 
     path.insert(0, str(tmp_path))
     with pytest.raises(InvalidInput, match=r"problems\.py hides fedtheory's own package 'problems': rename it"):
         loading.refuse_shadows()
-    monkeypatch.setattr(loading, "BESIDE", ("not_installed",))
+    monkeypatch.setattr(loading, "SEPARATE", ("not_installed",))
     (tmp_path / "not_installed.py").write_text("")
     loading.refuse_shadows()
 

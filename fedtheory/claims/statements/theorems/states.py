@@ -40,6 +40,7 @@ from fedtheory.proofs.potentials.invariants import (
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.stand_ins import DependsOnRound
+from fedtheory.tools.beside import plain_name
 
 #: the name of what is assumed of noise
 NOISE = "noise"
@@ -404,9 +405,7 @@ class PlayedStates:
 
     def __str__(self) -> str:
         made = getattr(self.play, "__qualname__", None)
-        return (
-            f"states that {f'{self.play.__module__}.{made}' if made else self.play} plays, from round {self.least} on"
-        )
+        return f"states that {f'{plain_name(self.play.__module__)}.{made}' if made else self.play} plays, from round {self.least} on"
 
     @property
     def names(self) -> None:
