@@ -55,6 +55,7 @@ from .safari import ServerSgd as ServerSgd
 from .scaffnew import RandProx as RandProx
 from .scaffnew import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
+from .triple_momentum import TripleMomentum as TripleMomentum
 from .update_memory import MIFA as MIFA
 from .update_memory import FedVARP as FedVARP
 from .vrl_sgd import VrlSgd as VrlSgd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,9 @@ from fedtheory.command_line.options import (
     OutputFile,
     answer_option,
     convexity_option,
+    fresh_option,
+    leave_interrupted,
+    open_journal,
     proofs_option,
     smoothness_option,
     solver_limit_option,
@@ -26,6 +30,7 @@ from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
     from fedtheory.proofs.potentials.design import Design, Designed
+    from fedtheory.tools.journal import Journal
 
 CELLS = 9  #: a side of a map, from a third of the values found to three times them
 MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
@@ -50,19 +55,28 @@ MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
     type=OutputFile(terminal=False),
     help="Draw rates over the two free options around the answer; a dot: proved.",
 )
+@click.option(
+    "--gradients/--no-gradients",
+    default=None,
+    help="Whether V may have the gradients at x among its terms; larger programs.  [default: where clients have nothing of their own]",
+)
 @proofs_option
 @solver_limit_option
 @answer_option
+@fresh_option
 def design_command(algorithm: str, **options: Any) -> None:
     """Parameters of ALGORITHM with a small proved rate over a class, for every number of clients.
 
     Nelder and Mead's search over the rates of potentials, begun at the values of the free options; the rate where it ends is proved in exact
     arithmetic. An exact instance says how much better the rate at these parameters could be. That other parameters are worse is not shown.
+
+    Interrupted, the same command goes on where it was.
     """
     from fedtheory.algorithms import listed
     from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.potentials.design import Design
+    from fedtheory.tools.journal import Journal
     from fedtheory.tools.pictures import require_picture_name
 
     entry = listed(algorithm)
@@ -78,24 +92,35 @@ def design_command(algorithm: str, **options: Any) -> None:
     entry.build(**values)  # what is wrong with a start is told in the method's words
     names = [option.name for option in free]
     given = {name: value for name, value in values.items() if name not in names}
+    start = {name: float(values[name] or 0.0) for name in names}
+    function_class = FunctionClass(options["big_l"], options["mu"])
+    identity = [entry.name, given, start, str(function_class), options["time_limit"], options["gradients"]]
+    journal = Journal("design", json.loads(json.dumps(identity, default=str)))
+    open_journal(journal, options["fresh"], options["most"], "parameters")
     search = Design(
         lambda chosen: entry.build(**given, **chosen),
-        FunctionClass(options["big_l"], options["mu"]),
+        function_class,
         options["time_limit"],
+        options["gradients"],
+        memory=journal,
     )
-    found = _search(search, {name: float(values[name] or 0.0) for name in names}, options["most"])
+    found = _search(search, start, options["most"], journal)
+    if options["map_file"] is not None:
+        _draw(search, found.parameters, algorithm, options["map_file"], journal)
+    journal.close()
     answer = _summary(found, algorithm, search)
     if options["certificate"] is not None and found.found.decrease is not None and found.found.floor is not None:
         answer["certificates"] = write_proofs((found.found.decrease, found.found.floor), options["certificate"])
-    if options["map_file"] is not None:
-        _draw(search, found.parameters, algorithm, options["map_file"])
     _report(answer, options["json_file"])
 
 
-def _search(search: Design, start: Mapping[str, float], most: int) -> Designed:
-    with show_progress("trying parameters", most, late=True, lines=True) as advance:
-        search.tell = advance
-        found = search.search(start, most)
+def _search(search: Design, start: Mapping[str, float], most: int, journal: Journal) -> Designed:
+    try:
+        with show_progress("trying parameters", most, late=True, lines=True) as advance:
+            search.tell = advance
+            found = search.search(start, most)
+    except KeyboardInterrupt:
+        leave_interrupted(f"{len(journal.read())} parameters")
     search.tell = lambda _: None
     return found
 
@@ -142,7 +167,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         click.echo(f"the proof is in {' and '.join(answer['certificates'])}")
 
 
-def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, file: Path) -> None:
+def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, file: Path, journal: Journal) -> None:
     """Rates over a grid around the parameters found, in even ratios (around 0: from 0 to 1)."""
     import numpy as np
 
@@ -154,9 +179,12 @@ def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, fi
         else np.linspace(0, 1, CELLS).tolist()
         for name, value in parameters.items()
     }
-    with show_progress("proving", CELLS**2, late=True, lines=True) as advance:
-        search.tell = advance
-        rates, proved = search.map(axes)
+    try:
+        with show_progress("proving", CELLS**2, late=True, lines=True) as advance:
+            search.tell = advance
+            rates, proved = search.map(axes)
+    except KeyboardInterrupt:
+        leave_interrupted(f"{len(journal.read())} parameters")
     (first, across), (second, up) = axes.items()
     picture = {
         "title": f"Rates of {algorithm}; dots: proved, crosses: no potential",

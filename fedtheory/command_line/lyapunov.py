@@ -34,6 +34,7 @@ INSTANCES, ROUNDS = 5, 20  # of the numeric check
 @click.option("--clients", type=int, metavar="N", help="Number of clients; with --participants only.")
 @click.option("--participants", type=int, metavar="S", help="S of the N clients take part, uniformly at random.")
 @click.option("--accuracy", default="0.00001", show_default=True, help="Step of the bisection over rates.")
+@click.option("--gradients", is_flag=True, help="V may have the gradients at x among its terms; larger programs.")
 @stated_option("whose exact rate is computed as well")
 @proofs_option
 @solver_limit_option
@@ -59,7 +60,14 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
     function_class = FunctionClass(options["big_l"], options["mu"])
     method = build_algorithm(algorithm, options)
     limit = options["time_limit"]
-    found = smallest_rate(method, function_class, participation=sampling, accuracy=accuracy, time_limit=limit)
+    found = smallest_rate(
+        method,
+        function_class,
+        participation=sampling,
+        gradients=options["gradients"],
+        accuracy=accuracy,
+        time_limit=limit,
+    )
     answer = {
         "algorithm": repr(method),
         "class": str(function_class),

@@ -7,6 +7,7 @@ and objectives must be those of the certificate, name by name and coefficient by
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -29,6 +30,7 @@ from fedtheory.proofs.every_n.program import state_program
 from fedtheory.proofs.every_n.vectors import square
 from fedtheory.proofs.potentials.invariants import follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch, store_relations
+from fedtheory.proofs.potentials.terms import GRADIENT
 
 
 def verify_method(
@@ -97,7 +99,8 @@ def _rebuild(question: Mapping[str, Any], method: Algorithm) -> dict[str, Any]:
         model, *_ = state_program(method, functions, rounds, question["measure"], radius, who)
         return store_system(model)
     followed = follow_errors(method, functions, who)
-    search = PotentialSearch.of(followed)
+    named = {word for term in question["potential"] for word in term.split()}
+    search = PotentialSearch.of(dataclasses.replace(followed, gradients=GRADIENT in named - {*followed.space.fields}))
     if question["relations"] != store_relations(followed):
         raise Refused("the relations between fields are not those that are proved from the method's round")
     if question["first"] != followed.first:

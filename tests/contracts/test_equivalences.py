@@ -25,6 +25,7 @@ from fedtheory.algorithms import (
     FedSplit,
     GradientDescent,
     Scaffold,
+    TripleMomentum,
     VrlSgd,
     every,
 )
@@ -211,6 +212,29 @@ def test_accelerated_gradient_is_accelerated_steps_of_one_client() -> None:
     for k in range(1, 8):
         inner = play(FedAvg(AcceleratedSteps(k, 1.0, momentum)), f, x0_of(f), 1)[-1]
         close(inner.x, outer[k].x, ROUNDING)
+
+
+def test_triple_momentum_against_its_cases_and_a_loop() -> None:
+    """Gradient descent, Nesterov's method, and the three sequences of the source with its own three numbers, whose factor is theirs."""
+    f = problem("quadratics")
+    for twin, method in (
+        (GradientDescent(0.9), TripleMomentum(0.9)),
+        (AcceleratedGradient(0.9, 0.3), TripleMomentum(0.9, 0.3, 0.3)),
+    ):
+        field = "y" if hasattr(twin, "momentum") else "x"
+        for one, other in zip(play(twin, f, x0_of(f), 6), play(method, f, x0_of(f), 6), strict=True):
+            close(getattr(one, field), other.x, ROUNDING)
+    A, b = f.A.mean(axis=0), f.b.mean(axis=0)
+    low, high = np.linalg.eigvalsh(A)[[0, -1]]
+    q = 1 - np.sqrt(low / high)
+    alpha, beta, gamma = (1 + q) / high, q**2 / (2 - q), q**2 / ((1 + q) * (2 - q))
+    old = xi = y = start(f)
+    for state in play(TripleMomentum(alpha, beta, gamma), f, x0_of(f), 12)[1:]:
+        old, xi = xi, (1 + beta) * xi - beta * old - alpha * (A @ y - b)
+        y = (1 + gamma) * xi - gamma * old
+        close(state.x[0], y, ROUNDING)
+    x_star = np.linalg.solve(A, b)
+    assert np.linalg.norm(y - x_star) < 12 * q**12 * np.linalg.norm(start(f) - x_star)
 
 
 def test_accelerated_gradient_against_a_loop() -> None:

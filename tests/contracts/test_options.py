@@ -144,6 +144,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "local_rounds": 3,
         "tau": 0.2,
         "epsilon": 0.4,
+        "ahead": 0.4,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
 

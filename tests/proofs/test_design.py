@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fedtheory import FedPD, FunctionClass, GradientDescent
-from fedtheory.algorithms import AcceleratedGradient
+from fedtheory.algorithms import AcceleratedGradient, TripleMomentum
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs import verify_method
 from fedtheory.proofs.checker.certificates import check
+from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.potentials.design import Design, to_digits
 
 STRONG = FunctionClass(L=1.0, mu=0.1)
@@ -43,6 +46,55 @@ def test_the_bound_from_below_is_that_of_the_parameters():
     found = Design(lambda free: GradientDescent(free["lr"]), STRONG).prove({"lr": Fraction(1, 2)})
     assert float(found.not_below) == pytest.approx(0.95**2, abs=2e-6) and found.not_below < Fraction(95, 100) ** 2
     assert Fraction(95, 100) ** 2 <= found.found.proved < Fraction(95, 100) ** 2 + Fraction(1, 10**4)
+
+
+def test_triple_momentum_needs_a_potential_with_gradients():
+    """Its rate (1 - sqrt(mu/L))^2 is that of its source; the proof is made anew from its round."""
+    q = 1 - math.sqrt(0.1)
+    known = {"lr": 1 + q, "momentum": q**2 / (2 - q), "ahead": q**2 / ((1 + q) * (2 - q))}
+    parameters = {name: to_digits(value) for name, value in known.items()}
+    found = Design(lambda free: TripleMomentum(**free), STRONG).prove(parameters)
+    assert q**2 - 1e-4 < found.not_below <= found.found.proved < q**2 + 1e-4 and "grad" in str(found.found.potential)
+    assert Design(lambda free: TripleMomentum(**free), STRONG, gradients=False).rate(parameters) > 1
+    for proof in (found.found.decrease, found.found.floor):
+        assert verify_method(dict(proof.data))
+    without = {name: w for name, w in found.found.decrease.data["question"]["potential"].items() if "grad" not in name}
+    edited = dict(found.found.decrease.data)
+    edited["question"] = {**edited["question"], "potential": without}
+    with pytest.raises(Refused, match="is not that of the method"):
+        verify_method(edited)
+
+
+@pytest.mark.slow
+def test_triple_momentum_is_found_from_another_start():
+    design = Design(lambda free: TripleMomentum(**free), STRONG)
+    found = design.search({"lr": 1.0, "momentum": 0.3, "ahead": 0.3})
+    assert (1 - math.sqrt(0.1)) ** 2 - 1e-6 <= found.found.proved <= Fraction(4680, 10000)
+
+
+def test_an_interrupted_search_goes_the_same_way(monkeypatch):
+    def arguments(file):
+        return ["design", "gd", "--free", "lr", "--lr", "1", "--most", "10", "--json", file]
+
+    asked, find = [], Design._find_rate
+
+    def interrupted(self, parameters):
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        asked.append(parameters)
+        return find(self, parameters)
+
+    whole = CliRunner().invoke(main, arguments("whole.json"))
+    monkeypatch.setattr(Design, "_find_rate", interrupted)
+    left = CliRunner().invoke(main, arguments("parts.json"))
+    assert (
+        left.exit_code == 130 and "interrupted after 4 parameters; the same command goes on from there" in left.stderr
+    )
+    monkeypatch.setattr(Design, "_find_rate", lambda *given: asked.append(given) or find(*given))
+    parts = CliRunner().invoke(main, arguments("parts.json"))
+    assert parts.exit_code == 0 and "resuming an interrupted run: 4 of 10 parameters are done" in parts.stderr
+    assert Path("whole.json").read_text() == Path("parts.json").read_text() and len(asked) == 9
+    assert whole.exit_code == 0 and not [*Path(".fedtheory").glob("design-*")]
 
 
 def test_a_start_without_a_potential_is_refused():

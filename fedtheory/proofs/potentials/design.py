@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput, SolverFailed
 from fedtheory.proofs.divergence import find_divergence
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.potentials.largest import step_of
+from fedtheory.proofs.potentials.largest import KeptAnswers, step_of
 from fedtheory.proofs.potentials.smallest_rate import SmallestRate, smallest_rate
 
 #: of the rates that are searched over, and of the one that is proved
@@ -67,7 +68,9 @@ class Design:
     make : the method, from its parameters by name
     function_class : strongly convex
     time_limit : seconds for one program, optional
+    gradients : whether potentials may have the gradients at x among their terms; by default where clients have nothing of their own
     tell : is called with words after every point
+    memory : keeps the solver's rates, so that an interrupted search goes on; it goes the same way
 
     Examples
     --------
@@ -80,26 +83,47 @@ class Design:
     make: MakeOf
     function_class: FunctionClass
     time_limit: float | None = None
+    gradients: bool | None = None
     tell: Callable[[str], None] = lambda _: None
+    memory: KeptAnswers | None = None
     rates: dict[tuple[Fraction, ...], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read what is known."""
+        self._kept: dict[str, Any] = {} if self.memory is None else self.memory.read()
+
+    def _ask(self, key: str, find: Callable[[], Any]) -> Any:
+        """What is kept under a name, or what is found now, and then kept."""
+        if key not in self._kept:
+            self._kept[key] = found = find()
+            if self.memory is not None:
+                self.memory.add(key, found)
+            return found
+        return self._kept[key]
 
     def rate(self, parameters: Mapping[str, Fraction]) -> float:
         """The smallest rate of a potential at some parameters, as a solver's number; `NONE_THERE` where there is none."""
         key = tuple(parameters.values())
         if key not in self.rates:
-            try:
-                found = smallest_rate(
-                    self.make(parameters),
-                    self.function_class,
-                    accuracy=SEARCHED,
-                    proof=False,
-                    time_limit=self.time_limit,
-                )
-                self.rates[key] = min(found.rate, NONE_THERE)
-            except (SolverFailed, InvalidInput):  # outside the method's definition
-                self.rates[key] = NONE_THERE
+            self.rates[key] = self._ask(" ".join(map(str, key)), lambda: self._find_rate(parameters))
             self.tell(f"{self.rates[key]:.5g}")
         return self.rates[key]
+
+    def _find_rate(self, parameters: Mapping[str, Fraction]) -> float:
+        try:
+            return min(self._smallest_rate(self.make(parameters), SEARCHED, proof=False).rate, NONE_THERE)
+        except (SolverFailed, InvalidInput):  # outside the method's definition
+            return NONE_THERE
+
+    def _smallest_rate(self, method: Algorithm, accuracy: Fraction, *, proof: bool = True) -> SmallestRate:
+        return smallest_rate(
+            method,
+            self.function_class,
+            gradients=self.gradients,
+            accuracy=accuracy,
+            proof=proof,
+            time_limit=self.time_limit,
+        )
 
     def search(self, start: Mapping[str, float], most: int = 200) -> Designed:
         """Parameters with a small rate, from some that have one, and the proof at them.
@@ -141,12 +165,12 @@ class Design:
 
     def _require_method(self, parameters: Mapping[str, Fraction]) -> None:
         """Raise what is wrong with the method itself at the start."""
-        smallest_rate(self.make(parameters), self.function_class, accuracy=Fraction(1, 10), proof=False)
+        self._smallest_rate(self.make(parameters), Fraction(1, 10), proof=False)
 
     def prove(self, parameters: Mapping[str, Fraction]) -> Designed:
         """The proof at some parameters, and the bound from below at them."""
         method = self.make(parameters)
-        found = smallest_rate(method, self.function_class, accuracy=PROVED, time_limit=self.time_limit)
+        found = self._smallest_rate(method, PROVED)
         if found.proved is None:
             raise SolverFailed(f"no exact certificate was found at {dict(parameters)}; start from others")
         lower, why = self._not_below(method, found.proved)
@@ -172,21 +196,21 @@ class Design:
         for i, y in enumerate(up):
             for j, x in enumerate(across):
                 parameters = {first: to_digits(x), second: to_digits(y)}
-                try:
-                    found = smallest_rate(
-                        self.make(parameters),
-                        self.function_class,
-                        accuracy=Fraction(1, 1000),
-                        time_limit=self.time_limit,
-                    )
-                except FedtheoryError:
-                    continue
-                finally:
-                    self.tell("")
-                rates[i][j] = found.rate if found.rate < 1 else math.inf
-                if found.proved is not None and found.rate < 1:
+                key = f"map {parameters[first]} {parameters[second]}"
+                rate, is_proved = self._ask(key, lambda parameters=parameters: self._find_cell(parameters))  # type: ignore[misc]
+                self.tell("")
+                rates[i][j] = rate if rate < 1 else math.inf
+                if is_proved and rate < 1:
                     proved.append((i, j))
         return rates, proved
+
+    def _find_cell(self, parameters: Mapping[str, Fraction]) -> tuple[float, bool]:
+        """A rate, and whether it is proved; `NONE_THERE` where there is none."""
+        try:
+            found = self._smallest_rate(self.make(parameters), Fraction(1, 1000))
+        except FedtheoryError:
+            return NONE_THERE, False
+        return min(found.rate, NONE_THERE), found.proved is not None
 
 
 def to_digits(value: float) -> Fraction:

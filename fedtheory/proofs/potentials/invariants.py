@@ -116,7 +116,8 @@ class ErrorModel:
     """A method whose errors are followed.
 
     ``first``: the round from which on all relations hold (0: from the start). ``units``: how large the error of a field is, to a power of
-    two, when ||x^0 - x*|| = 1 and gradients at x* are of size L; programs in these units are well scaled.
+    two, when ||x^0 - x*|| = 1 and gradients at x* are of size L; programs in these units are well scaled. ``gradients``: whether potentials may
+    have the gradients at x among their terms, also where no oracle promises anything of its answers.
     """
 
     algorithm: Algorithm
@@ -126,6 +127,7 @@ class ErrorModel:
     space: Space
     first: int
     units: dict[str, Fraction]
+    gradients: bool = False
 
     @property
     def steepness(self) -> Fraction:

@@ -1,7 +1,7 @@
 """The smallest rate for which a potential exists, over a whole class of functions and for every number of clients at once.
 
 A potential is a quadratic form in the free parts u of a method's errors (`fedtheory.proofs.potentials.invariants`) plus a multiple of the
-objective gap, and where oracles promise something of their answers, as compressors do, of the clients' gradients at x as well:
+objective gap, and where that is asked for, or oracles promise something of their answers, as compressors do, of the clients' gradients at x:
 
     V = sum_jk P_jk <mean u_j, mean u_k> + sum_jk D_jk mean_i <dev u_j, dev u_k> + q (f(x) - f*).
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -158,6 +158,7 @@ def smallest_rate(
     *,
     participation: Sampling | None = None,
     assume: Sequence[Relation] = (),
+    gradients: bool | None = False,
     accuracy: Fraction = Fraction(1, 10**5),
     proof: bool = True,
     time_limit: float | None = None,
@@ -174,8 +175,10 @@ def smallest_rate(
         s of n clients take part, uniformly; then V has no term f(x) - f*.
     assume : relations between fields that the caller relies on
         They are refused unless they are proved. (Those that are proved are always used.)
+    gradients : bool or None
+        Whether V may have the gradients at x among its terms, which makes programs larger; None: where clients have nothing of their own.
     accuracy : Fraction
-        TracedRound of the bisection.
+        Step of the bisection.
     proof : bool
         Whether to look for exact certificates.
     time_limit : seconds for one program, optional
@@ -191,6 +194,7 @@ def smallest_rate(
         raise InvalidInput(f"accuracy must lie between 0 and 1, got {accuracy}")
     begun = time.perf_counter()
     model = _model(algorithm, function_class, participation, assume)
+    model = replace(model, gradients=not model.space.free["deviation"] if gradients is None else gradients)
     search = PotentialSearch.of(model)
     low, high = 0, int(1 / accuracy)
     answers: dict[int, conic.Solution | conic.Ray] = {}

@@ -39,12 +39,15 @@ class Terms:
 
 
 def name_parts(model: ErrorModel, step: TracedRound) -> dict[PartKind, tuple[str, ...]]:
-    """What V is quadratic in: the free parts of the fields, and, where oracles promise something of their answers, of the gradients at x.
+    """What V is quadratic in: the free parts of the fields, and, where that is asked for or oracles promise something, of the gradients at x.
 
-    Compressors are such oracles: what they leave out is compared with gradients.
+    Compressors are oracles that promise something of their answers: what they leave out is compared with gradients. Where clients have nothing of
+    their own, how gradients differ between them says nothing of the state, and V has their average alone.
     """
-    more = (GRADIENT,) if step.problem.conditions and all(e["x"].certain for _, e in step.after) else ()
-    return {kind: (*model.space.free[kind], *more) for kind in KINDS}
+    free, promised = model.space.free, bool(step.problem.conditions)
+    if not (promised or model.gradients) or not all(e["x"].certain for _, e in step.after):
+        return dict(free)
+    return {kind: (*free[kind], *((GRADIENT,) if promised or kind == "mean" or free[kind] else ())) for kind in KINDS}
 
 
 def _parts_of(model: ErrorModel, step: TracedRound, errors: Errors) -> dict[PartKind, list[Vector]]:
