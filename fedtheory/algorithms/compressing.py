@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fedtheory.algorithms.options import BuiltField, Option
-from fedtheory.local.compression import AnyContractive, Compressor, Quantised, RandK, TopK
+from fedtheory.local.compression import AnyContractive, AnyUnbiased, Compressor, Quantised, RandK, TopK
 
 _KEEP = "Share of the coordinates that are sent; 1 for all of them."
 
@@ -43,4 +43,8 @@ UNBIASED = BuiltField(
 ANY_CONTRACTIVE = BuiltField(
     (Option("error", float, 0.5, "Largest ||C(v) - v|| / ||v|| of the compressor, sqrt(1 - delta).", telling=0.0),),
     AnyContractive,
+)
+ANY_UNBIASED = BuiltField(
+    (Option("variance", float, 1.0, "Largest E ||C(v) - v||^2 / ||v||^2 of the compressor, omega.", telling=0.0),),
+    AnyUnbiased,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fedtheory.algorithms.base import Method, State, is_one_plain_step
-from fedtheory.algorithms.compressing import UNBIASED
+from fedtheory.algorithms.compressing import ANY_UNBIASED, UNBIASED
 from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
@@ -169,5 +169,11 @@ MISTAKES = {
 
 LISTED = (
     listing("diana", Diana, "Mishchenko, Gorbunov, Takac and Richtarik 2019", compressor=UNBIASED),
+    listing(
+        "diana-any",
+        Diana,
+        "Mishchenko, Gorbunov, Takac and Richtarik 2019: every unbiased compressor in worst cases, one that sends all or nothing in runs",
+        compressor=ANY_UNBIASED,
+    ),
     listing("fedpaq", FedPAQ, "Reisizadeh et al. 2020, Algorithm 1", compressor=UNBIASED),
 )

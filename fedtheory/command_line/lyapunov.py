@@ -110,6 +110,7 @@ def _observed(found: SmallestRate, options: dict[str, Any]) -> dict[str, Any] | 
 
     import numpy as np
 
+    from fedtheory.core.errors import CannotTrace
     from fedtheory.proofs.potentials.smallest_rate import follow_potential
     from fedtheory.running.enumeration import MOST_SUBSETS
     from fedtheory.running.families import build_problem
@@ -122,9 +123,18 @@ def _observed(found: SmallestRate, options: dict[str, Any]) -> dict[str, Any] | 
         instance = build_problem(
             "quadratics", clients=n, dimension=3, L=options["big_l"], mu=options["mu"], heterogeneity=1.0, seed=seed
         )
-        before, after = follow_potential(
-            found.potential, instance, instance.solution(), np.ones(3), ROUNDS, participants=s, seed=seed
-        )
+        try:
+            before, after = follow_potential(
+                found.potential,
+                instance,
+                instance.solution(),
+                np.ones(3),
+                ROUNDS,
+                participants=None if s == n else s,
+                seed=seed,
+            )
+        except CannotTrace:  # draws that are no coins: their expectations are not enumerated
+            return None
         seen = before[found.first :] > 1e-9 * before[0]  # below, it is rounding
         largest = max(largest, float(np.max(after[found.first :][seen] / before[found.first :][seen])))
     return {"largest": largest, "instances": INSTANCES, "rounds": ROUNDS, "clients": n}

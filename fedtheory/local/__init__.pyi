@@ -2,6 +2,7 @@
 
 from .adaptive_gradient import Adaptive as Adaptive
 from .compression import AnyContractive as AnyContractive
+from .compression import AnyUnbiased as AnyUnbiased
 from .compression import Compressor as Compressor
 from .compression import Quantised as Quantised
 from .compression import RandK as RandK

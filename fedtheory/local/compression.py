@@ -14,9 +14,9 @@ from typing import Annotated, Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.core.arrays import is_array, like, namespace, squared_norm
-from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import Count, Momentum, check_fields, plain
+from fedtheory.core.arrays import is_array, is_object, like, namespace, squared_norm, to_numpy
+from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.hyperparameters import Count, Momentum, NotNegative, check_fields, plain
 from fedtheory.core.numbers import is_exactly
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -283,6 +283,72 @@ class AnyContractive:
         if is_exactly(self.error, 0):
             return v
         return v - self.error * v if short is None else v + short((v,), self.error * v)
+
+
+@dataclass(frozen=True)
+class AnyUnbiased:
+    """Any unbiased compressor: E C(v) = v and E ||C(v) - v||^2 <= variance ||v||^2 for every v, clients and rounds independent of each other.
+
+    In a worst case the law of C(v) is chosen by the adversary. In a run it is one such compressor: (1 + variance) v with probability
+    1/(1 + variance), and 0 otherwise. `RandK` has variance = d/k - 1. What is sent is counted as a whole vector.
+
+    Parameters
+    ----------
+    variance : number at least 0 or symbol
+        omega.
+
+    Examples
+    --------
+    >>> functions = FunctionClass(L=1.0, mu=0.1)
+    >>> whole, compressed = (smallest_rate(Diana(0.5, 0.5, AnyUnbiased(omega)), functions).rate for omega in (0, 1))
+    >>> print(whole < compressed < 1)
+    True
+    """
+
+    variance: NotNegative
+
+    asks_oracles: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Refuse a negative variance."""
+        check_fields(self)
+
+    @property
+    def numeric_only(self) -> str | None:
+        """Why it needs numbers where there is no oracle for it, or None."""
+        return None if is_exactly(self.variance, 0) else "it draws who sends"
+
+    def omega(self, d: int) -> Any:
+        """The variance."""
+        return self.variance
+
+    def delta(self, d: int) -> float | None:
+        """None, but without variance."""
+        return 1.0 if is_exactly(self.variance, 0) else None
+
+    def sends(self, d: int) -> float:
+        """1, as nothing is known."""
+        return 1.0
+
+    def __call__(self, v: ClientPoints, f: Problem | None, key: Key, clients: Clients | None) -> ClientPoints:
+        """Any answer of such a law, where the objectives have an oracle for it.
+
+        Raises
+        ------
+        CannotTrace
+            They have none, and the vectors are no numbers.
+        """
+        if is_exactly(self.variance, 0):
+            return v
+        oracle = getattr(f, "unbiased", None)
+        if oracle is not None:
+            return v + oracle(v, self.variance, key)
+        if is_object(v):
+            raise CannotTrace(
+                "every unbiased compressor at once is known to potentials and to worst cases for every n; take these, or RandK in a run"
+            )
+        longer = 1 + np.asarray(to_numpy(self.variance), dtype=float)
+        return like((_draw(v, key, clients)[..., :1] < 1 / longer) * longer, v) * v
 
 
 def _draw(v: ClientPoints, key: Key, clients: Clients | None) -> NDArray[np.float64]:

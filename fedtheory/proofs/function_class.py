@@ -200,7 +200,16 @@ def state_conditions(
 def why_no_worst_case(algorithm: Any) -> str | None:
     """Why this engine cannot run the algorithm (it decides on values, or says so in ``no_worst_case``), or None."""
     reason = getattr(algorithm, "no_worst_case", None)
-    return why_not_traceable(algorithm) or (None if reason is None else f"{type(algorithm).__name__}: {reason}")
+    return (None if _asks_oracles(algorithm) else why_not_traceable(algorithm)) or (
+        None if reason is None else f"{type(algorithm).__name__}: {reason}"
+    )
+
+
+def _asks_oracles(algorithm: Any) -> bool:
+    """Whether all that needs numbers in a method is drawn by parts that ask a class of functions for it, as `fedtheory.local.AnyUnbiased` does."""
+    parts = [part for part in getattr(algorithm, "solvers", {}).values() if part.numeric_only is not None]
+    asking = bool(parts) and all(getattr(part, "asks_oracles", False) for part in parts)
+    return asking and (why_not_traceable(algorithm) or "").endswith(str(parts[0].numeric_only))
 
 
 def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
@@ -217,7 +226,7 @@ def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
         getattr(getattr(algorithm, "local", None), "only_noise", False)
         and getattr(algorithm, "numeric_only", None) is None
     )
-    if not (noise and draws):
+    if not (noise and draws) and not _asks_oracles(algorithm):
         require_traceable(algorithm, "worst-case")
     reason = getattr(algorithm, "no_worst_case", None)
     if reason is not None:

@@ -145,6 +145,7 @@ def test_every_setting_a_method_reads_changes_it(entry) -> None:
         "tau": 0.2,
         "epsilon": 0.4,
         "ahead": 0.4,
+        "variance": 2.0,
     }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
 

@@ -1,19 +1,24 @@
-"""Worst cases over all contractive compressors: EF21's rates of theory, for every n, and the two programs against each other."""
+"""Worst cases over all contractive and all unbiased compressors: EF21's rates of theory, for every n, and the two programs against each other."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 from helpers import close, play, problem, x0_of
 
 from fedtheory import FunctionClass, smallest_rate
-from fedtheory.algorithms import EF21, ErrorFeedback, FedPD, GradientDescent
+from fedtheory.algorithms import EF21, Diana, ErrorFeedback, FedPD, GradientDescent
 from fedtheory.core.errors import CannotTrace, InvalidInput
-from fedtheory.local import AnyContractive, GradientSteps, Inexact, TopK
+from fedtheory.core.randomness import Key
+from fedtheory.local import AnyContractive, AnyUnbiased, GradientSteps, Inexact, TopK
+from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.potentials.design import Design
 from fedtheory.proofs.rebuilt import verify_method
 
 MU = Fraction(1, 10)
@@ -89,3 +94,73 @@ def test_local_solves_up_to_a_share_have_potentials_too() -> None:
         for local in (FedPD(1.0).local, Inexact(gamma=Fraction(1, 10)))
     )
     assert exact.rate <= inexact.rate < 1 and inexact.proved is not None
+
+
+# ---- unbiased compressors ---------------------------------------------------------------------------------------------
+
+
+def mean_square_radius(lr: float, alpha: float, omega: float, curvatures: Sequence[float]) -> float:
+    """The factor of E (x, h_1, ..., h_n)(x, h_1, ..., h_n)^T of DIANA a round, on f_i = a_i x^2/2, with errors of variance omega |a_i x - h_i|^2."""
+    n = len(curvatures)
+    step = np.eye(n + 1) - alpha * np.diag([0.0] + [1.0] * n)
+    step[0, 0], step[1:, 0] = 1 - lr * np.mean(curvatures), alpha * np.array(curvatures)
+    moved = np.kron(step, step)
+    for i, a in enumerate(curvatures):
+        asked, goes = np.zeros(n + 1), np.zeros(n + 1)
+        asked[0], asked[1 + i], goes[0], goes[1 + i] = a, -1, -lr / n, alpha
+        moved += omega * np.outer(np.kron(goes, goes), np.kron(asked, asked))
+    return float(max(abs(np.linalg.eigvals(moved))))
+
+
+@pytest.mark.parametrize(
+    ("lr", "alpha", "omega", "n", "tight"),
+    [(0.5, 0.5, 1, 2, True), (0.25, 0.25, 3, 2, True), (1.0, 0.5, 1, 4, False)],
+)
+def test_diana_over_every_unbiased_compressor(lr, alpha, omega, n, tight) -> None:
+    """No better than moments on the line in closed form, which it meets where the flattest functions are the worst; the certificates are DIANA's."""
+    worst = max(
+        mean_square_radius(lr, alpha, omega, a) for a in combinations_with_replacement((0.1, 0.3, 0.55, 0.8, 1.0), n)
+    )
+    method = Diana(Fraction(str(lr)), Fraction(str(alpha)), AnyUnbiased(omega))
+    everyone = None if n == 2 else Sampling(n, n)
+    found = smallest_rate(method, CLASS, participation=everyone, accuracy=Fraction(1, 10**4))
+    assert worst <= found.proved < 1 and (not tight or found.proved < worst + 2e-4)
+    for certificate in (found.decrease, found.floor):
+        assert "AnyUnbiased" in verify_method(certificate.data)
+
+
+def test_too_long_a_step_of_diana_has_no_potential() -> None:
+    assert mean_square_radius(0.8, 0.5, 1, (1.0, 1.0)) > 1
+    assert smallest_rate(Diana(Fraction(4, 5), Fraction(1, 2), AnyUnbiased(1)), CLASS, proof=False).potential is None
+
+
+def test_the_program_of_one_n_refuses_it_by_name() -> None:
+    with pytest.raises(CannotTrace, match="every unbiased compressor at once"):
+        worst_case_for_one_n(Diana(0.5, 0.5, AnyUnbiased(1)), FunctionClass(1.0, 0.1, zeta=1.0), n=2, rounds=1)
+
+
+def test_what_is_sent_in_a_run_has_the_mean_and_the_variance() -> None:
+    v, compress = np.tile([[3.0, -4.0]], (2, 1)), AnyUnbiased(2.0)
+    sent = np.array([compress(v, None, Key(0, r), None) for r in range(4000)])
+    assert np.allclose(sent.mean(axis=0), v, atol=0.3) and np.allclose(
+        ((sent - v) ** 2).sum(axis=-1).mean(axis=0), 50, rtol=0.1
+    )
+    both = ((sent[:, 0] - v[0]) * (sent[:, 1] - v[1])).sum(axis=-1)
+    assert abs(both.mean()) < 3, "clients draw by themselves"
+    assert {tuple(row) for row in sent[:, 0]} == {(0.0, 0.0), (9.0, -12.0)}
+
+
+def test_one_round_of_diana_with_compression_against_its_closed_form() -> None:
+    """x* = 0, mu = L: ||x - lr g - lr mean e||^2 with h_i = 0, so that e_i has omega ||g_i||^2; g_i = x + what differs, which zeta bounds."""
+    functions, lr, omega = FunctionClass(L=1, mu=Fraction(999, 1000), zeta=0), Fraction(1, 2), 1
+    found = worst_case_for_every_n(
+        Diana(lr, Fraction(1, 2), AnyUnbiased(omega)), functions, rounds=1, measure="squared_distance"
+    )
+    low = (1 - 0.999 / 2) ** 2 + 0.25 * 0.999**2 / 2
+    assert low - 1e-6 <= found.value <= low + 2e-3
+
+
+def test_designs_end_at_the_step_of_theory_for_ef21() -> None:
+    s = Fraction(1, 2)
+    found = Design(lambda free: EF21(free["lr"], AnyContractive(s)), CLASS).search({"lr": 0.3}, most=40)
+    assert abs(found.parameters["lr"] - step_of_theory(s)) < Fraction(1, 1000)

@@ -72,7 +72,7 @@ class SymmetricProblem:
     """All members of a class with exchangeable clients, as a problem whose points are `Vector`s in arrays of one entry.
 
     Oracles: gradients, proximal steps, gradients of the conjugates (minimisers of a linearly shifted f_i), vectors that are only known to
-    be short, and, where ``noise`` makes them, noisy gradients. What is asked for twice is answered by the same vector.
+    be short, errors of unbiased answers, and, where ``noise`` makes them, noisy gradients. What is asked for twice is answered by the same vector.
     ``one_solution``: local problems are taken to have one solution, as for strongly convex functions, whatever mu. ``n``: the number of clients,
     a number where it is stated.
     """
@@ -101,6 +101,7 @@ class SymmetricProblem:
         self._noise = noise
         self._seen: dict[frozenset[Any], Evaluation] = {}
         self._answers: dict[Any, Vector] = {}
+        self.errors: list[Vector] = []  # of unbiased answers
 
     def _each(self, vector: Vector) -> AnyRows:
         """One vector of every client."""
@@ -171,6 +172,34 @@ class SymmetricProblem:
             most = square(entry(limit)) if isinstance(limit, np.ndarray) else Form(constant=limit)
             self.conditions.append(("accuracy", square(e) - most))
         return self._each(self._answers[key])
+
+    def unbiased(self, asked: Any, variance: Number, key: Any) -> NDArray[Any]:
+        """Errors e_i with E e_i = 0 and E ||e_i||^2 <= variance ||asked_i||^2, independent of what was before.
+
+        Each client draws anew in each round. Points are then random, and their inner products are expectations
+        (`fedtheory.proofs.every_n.noise`). Of n independent errors ||mean e||^2 is on average the n-th part of mean ||e_i||^2; where n is not
+        stated it is any number from 2 on.
+        """
+        u = entry(asked)
+        drawn = ("unbiased", str(key.round), key.heading, frozenset(u.terms.items()))
+        if not u.terms or drawn in self._answers:
+            return self._each(self._answers.get(drawn, Vector({})))
+        known = {"S": self.leaves.mean, "Q": self.leaves.deviation}
+        self._answers[drawn] = e = self.leaves.vector(u)
+        (_, mean), (_, deviation) = e.terms
+        name = f"noise of compression {len(self.errors)}"
+        self.errors.append(e)
+        self.conditions.append((f"{name}, variance", square(e) - square(u) * variance))
+        stated = isinstance(self.n, int)
+        shared = Form({("S", mean, mean): self.n if stated else 2}) - square(e)
+        self.conditions.append((f"{name}, clients", shared))
+        zero = [
+            Form({(matrix, k, own): 1}) for matrix, own in (("S", mean), ("Q", deviation)) for k in range(known[matrix])
+        ]
+        zero += [shared] if stated else []
+        for form in zero:
+            self.conditions += [(f"{name}, independent", form), (f"{name}, independent, below", -form)]
+        return self._each(e)
 
     def _noisy_grad(self, x: Any, key: Any, q: int) -> NDArray[Any]:
         """Gradients plus fresh noise of local step q; every course of the coins sees the same."""

@@ -102,6 +102,9 @@ def state_program(
         equations = noise.equations()
         if noise.reach(e for f in functions for e in f.evaluations):
             relaxed.append("conditions between different outcomes of the noise are left out")
+    drawn = {leaf for error in problem.errors for leaf in error.terms}
+    if any(drawn & e.x.terms.keys() for f in functions for e in f.evaluations):
+        relaxed.append("conditions between different outcomes of compressors are left out")
     traced = len(problem.evaluations)  # an ordered pair of them gives a condition
     conic.require_time((leaves.mean, leaves.deviation), traced * (traced - 1) + len(found), time_limit)
     for function in functions:

@@ -373,7 +373,8 @@ def outcomes_of_round(
     It is the round with that number, or one that stands for all.
     """
     asked: Any = AnyRound() if number is None else number
-    clients: Any = who
+    everyone = who is None or (who.s == who.n and not getattr(algorithm, "partial", True))
+    clients: Any = None if everyone else who
     return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), asked)
 
 
