@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,9 @@ import numpy as np
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Contraction
 from fedtheory.claims.statements.limit import Divergence, Limit
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.literature.sources import PAPER
 from problems.quadratics import scalar_quadratics
 
@@ -33,6 +36,51 @@ FEDSPLIT = Theorem(
     proof="""
       step: V[t+1] <= (1 - 2*a/(a + b))**2*V[t]   by derivation
       done: claim                                 by contraction of step
+    """,
+)
+
+
+def play_in_turn(w: World, p: Parameters, last: int, weight: Fraction) -> list[Any]:
+    """x+ = x - weight z: FedBuff with lr = 1/L on three clients with f_i = L ||x||^2/2 that come in turn, each with the model z of two rounds ago.
+
+    y is the model of one round ago. With weights 1/(1 + age) the weight is 1/3 where the buffer's size, one, divides, and 1 where the weights do.
+    """
+    x, y, z = w.vector("x"), w.vector("y"), w.vector("z")
+    states = []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(x=x, y=y, z=z))
+        x, y, z = x - z * weight, x, y
+    return states
+
+
+BY_SIZE = Theorem(
+    region="",
+    states=PlayedStates(partial(play_in_turn, weight=Fraction(1, 3))),
+    rounds={"t": 0, "T": 0},
+    quantities={"d": "norm2(x)", "V": "8*norm2(x) - 6*dot(x, y) - 4*dot(x, z) + 4*norm2(y) + 2*norm2(z)"},
+    claim="d[T] <= (4/5)**T*V[0]",
+    proof="""
+      step:  V[t+1] <= 4/5*V[t]           by derivation
+      all:   V[T] <= (4/5)**T*V[0]        by contraction of step
+      below: d[t] <= V[t]                 by derivation
+      done:  claim                        by combine all, below(t=T)
+    """,
+)
+#: W is 7 ||x^0||^2, times -1, where all clients begin with one model x^0
+BY_WEIGHTS = Theorem(
+    region="",
+    states=PlayedStates(partial(play_in_turn, weight=Fraction(1))),
+    rounds={"t": 0, "T": 0},
+    quantities={
+        "s": "norm2(x) + norm2(y) + norm2(z)",
+        "W": "10*dot(x, z) + 2*norm2(y) - 3*norm2(x) - 4*dot(x, y) - 12*dot(y, z)",
+    },
+    claim="-(5/4)**T*W[0] <= 8*s[T]",
+    proof="""
+      step:  W[t+1] <= 5/4*W[t]           by derivation
+      all:   W[T] <= (5/4)**T*W[0]        by contraction of step
+      below: -W[t] <= 8*s[t]              by derivation
+      done:  claim                        by combine all, below(t=T)
     """,
 )
 
@@ -129,5 +177,19 @@ CLAIMS = [
             region="0 < a, 0 < b, 4/(a + b) < lr",
             multiplier="1 - lr*(a + b)/2",
         ),
+    ),
+    state(
+        "LIT-FEDBUFF-SIZE",
+        f"{PAPER}, derived",
+        "Nguyen et al. 2022, Algorithm 1, with a buffer of one client and weights 1/(1 + age)",
+        "FedBuff that divides by the size of the buffer converges with lr = 1/L where three clients with f_i = L ||x||^2/2 come in turn.",
+        BY_SIZE,
+    ),
+    state(
+        "LIT-FEDBUFF-WEIGHTS",
+        f"{PAPER}, derived",
+        "Nguyen et al. 2022, Algorithm 1, divided by the sum of the weights, as users ask",
+        "Divided by the sum of the weights in the place of the size, it diverges there from every start x^0 != 0 that all clients have.",
+        BY_WEIGHTS,
     ),
 ]

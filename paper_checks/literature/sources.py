@@ -43,6 +43,8 @@ SOURCES = {
     "Nesterov 1983": "Y. Nesterov: A method of solving a convex programming problem with convergence rate O(1/k^2). Soviet Mathematics "
     "Doklady 27, 1983",
     "Nesterov 2004": "Y. Nesterov: Introductory Lectures on Convex Optimization: a Basic Course. Kluwer, 2004",
+    "Nguyen et al. 2022": "J. Nguyen, K. Malik, H. Zhan, A. Yousefpour, M. Rabbat, M. Malek, D. Huba: Federated learning with buffered asynchronous "
+    "aggregation. AISTATS 2022",
     "Pathak and Wainwright 2020": "R. Pathak, M. J. Wainwright: FedSplit: an algorithmic framework for fast federated optimization. NeurIPS 2020",
     "Polyak 1963": "B. T. Polyak: Gradient methods for minimizing functionals. USSR Computational Mathematics and Mathematical Physics 3, 1963",
     "Polyak 1987": "B. T. Polyak: Introduction to Optimization. Optimization Software, 1987",
