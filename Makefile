@@ -67,7 +67,7 @@ lint: $(VENV)/ready  ## ruff, mypy, and which room imports which
 notebooks: $(VENV)/ready  ## execute the notebooks and write them with their outputs
 	$(BIN)/python notebooks/build.py
 
-check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error or a stale .ipynb
+check-notebooks: $(VENV)/ready  ## execute the notebooks; fail on an error, or where sources, texts or pictures are not those of the .ipynb
 	$(BIN)/python notebooks/build.py --check
 
 docs: $(VENV)/documented  ## build the documentation (report/documentation/index.html); warnings are errors, internal links are followed
