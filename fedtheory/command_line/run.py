@@ -92,25 +92,32 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
     type=OutputFile(),
     help="Write the trace as CSV, a measured round a line ('-': to the terminal).",
 )
+@click.option(
+    "--tensorboard",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write event files of TensorBoard to this folder (extra tensorboard).",
+)
 @data_option
 @seed_option
 def run_command(algorithm: str, problem: str, **options: Any) -> None:
     """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them): print numbers, and draw the curve."""
     import numpy as np
 
-    from fedtheory.core.errors import InvalidInput
+    from fedtheory.core.errors import InvalidInput, require
     from fedtheory.core.participation import choose_participation
     from fedtheory.measures.catalogue import axis_of, choose_metrics
     from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
     from fedtheory.running.results import Results
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
-    from fedtheory.running.tables import as_trace_csv
+    from fedtheory.running.tables import as_trace_csv, write_events
     from fedtheory.tools.pictures import can_draw, require_picture_name, save_picture
 
     require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
     if options["picture"] is not None:
         require_picture_name(options["picture"])  # told before anything is run
+    if options["tensorboard"] is not None:
+        require("tensorboard", "event files")
     data_seed = options["seed"] if options["instance"] is None else options["instance"]
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
@@ -180,6 +187,8 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         write_output(document + "\n", options["json_file"])
     if options["csv_file"] is not None:
         write_output(as_trace_csv(trace), options["csv_file"])
+    if options["tensorboard"] is not None:
+        write_events(trace, options["tensorboard"])
     picture = options["picture"]
     wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
     if picture is not None:

@@ -52,6 +52,7 @@ class MissingExtra(FedtheoryError, ImportError):
 
 #: optional package -> the extra of this project that installs it
 EXTRAS = {
+    "tensorboard": "tensorboard",
     "PIL": "data",
     "cvxpy": "verify",
     "clarabel": "verify",

@@ -1,10 +1,11 @@
-"""Traces and sweeps as tables for other programs: rows, CSV, and data frames of pandas."""
+"""Traces and sweeps for other programs: rows, CSV, data frames of pandas, and event files of TensorBoard."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,3 +56,30 @@ def as_frame(found: Trace | Sequence[RunRow]) -> Any:
     if isinstance(found, Trace):
         return pandas.DataFrame(list(list_rows(found)))
     return pandas.DataFrame([line for row in found for line in flatten_row(row)])
+
+
+def write_events(trace: Trace, folder: Path) -> list[Path]:
+    """Write a trace as event files of TensorBoard, a folder a run of the batch, and return these folders; a metric's steps are rounds.
+
+    Values that are no numbers, those of runs that have diverged, are left out.
+
+    Raises
+    ------
+    MissingExtra
+        tensorboard is not installed.
+    """
+    writing = require("tensorboard.summary.writer.event_file_writer", "event files")
+    events = require("tensorboard.compat.proto.event_pb2", "event files")
+    summaries = require("tensorboard.compat.proto.summary_pb2", "event files")
+    found: dict[Path, Any] = {}
+    for row in list_rows(trace):
+        place = [str(value) for name, value in row.items() if name.startswith("batch_")]
+        own = folder / f"run_{'_'.join(place)}" if place else folder
+        if own not in found:
+            found[own] = writing.EventFileWriter(str(own))
+        told = {name: value for name, value in row.items() if isinstance(value, float) and np.isfinite(value)}
+        values = [summaries.Summary.Value(tag=name, simple_value=value) for name, value in told.items()]
+        found[own].add_event(events.Event(step=row["round"], summary=summaries.Summary(value=values)))
+    for writer in found.values():
+        writer.close()
+    return list(found)

@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from fedtheory import GradientSteps, run
-from fedtheory.algorithms import FedAvg
+from fedtheory.algorithms import FedAvg, GradientDescent
 from fedtheory.command_line.main import main
 from fedtheory.core.arrays import along_batch
 from fedtheory.running import as_frame, as_trace_csv, list_rows
+from fedtheory.running.tables import write_events
 from problems.quadratics import random_quadratics
 
 PROBLEM = random_quadratics(n=3, d=2, L=1.0, mu=0.1, seed=0)
@@ -77,3 +78,19 @@ def test_a_ledger_is_a_line_a_statement(tmp_path) -> None:
     assert false["replay"] == f"fedtheory replay {tmp_path / 'counterexamples' / 'AFEDPD-L4P.json'}"
     assert {*false["fields"]} == {*false["instance"]}
     assert true["severity"] == "stands" and true["instance"] is None and true["annotation"]
+
+
+def test_event_files_have_what_was_measured(tmp_path) -> None:
+    """Read back by TensorBoard's own reader; a run that diverges ends where it did."""
+    pytest.importorskip("tensorboard", reason="event files are written by the package tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    trace = run(GradientDescent(along_batch([1.0, 1e60])), PROBLEM, np.ones(2), 6, every=3)
+    folders = write_events(trace, tmp_path)
+    assert [folder.name for folder in folders] == ["run_0", "run_1"]
+    for k, folder in enumerate(folders):
+        read = EventAccumulator(str(folder)).Reload()
+        kept = [number for event in read.Scalars("stationarity") for number in (event.step, event.value)]
+        pairs = zip(trace.rounds.tolist(), trace["stationarity"][k].tolist(), strict=True)
+        wanted = [number for r, value in pairs if np.isfinite(value) for number in (r, value)]
+        assert kept == pytest.approx(wanted, rel=1e-6) and len(kept) == (6, 2)[k]
