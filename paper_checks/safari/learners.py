@@ -168,6 +168,47 @@ def draw_samples(w: World, p: Parameters, last: int, begun: bool = False) -> lis
 
 
 DRAWS = PlayedStates(draw_samples, start=partial(draw_samples, begun=True))
+CHERNOFF = Theorem(
+    name="(9)-(11)",
+    region="0 < p <= 1/2, 0 <= tail <= 1",
+    states=DRAWS,
+    rounds={"k": 0, "N": 0},
+    where={"omega": "1 - 2*p"},
+    quantities={"Z": "dot(power, e)", "U": "norm2(e)"},
+    given={
+        "unit": "U[0] == 1",
+        "some": "1 <= (1 - omega)*N",
+        "markov": "tail*2**((1 - omega)*N) <= Z[N]",
+    },
+    claim=(
+        "tail <= exp(-(1 - omega)*N/6)",
+        "exp(-(1 - omega)*N/6) <= exp(-1/6)",
+        "exp(-1/6) <= 17/20",
+        "3/20 < 1 - tail",
+    ),
+    proof="""
+      step:    Z[k+1] == (1 + p)*Z[k]                       by identity
+      begin:   Z[0] == U[0]                                 by identity
+      grown:   Z[N] == (1 + p)**N                           by induction N: base combine begin, unit; step combine (1 + p)*ih, step(k=N)
+      tangent: 1 + p <= exp(p)                              by exponential p
+      moment:  (1 + p)**N <= exp(p*N)
+                 by induction N: base combine; step combine (1 + p)*ih, exp(p*N)*tangent
+      small:   1 - 1/48 <= exp(-1/48)                       by exponential -1/48
+      third:   (47/48)**32 <= exp(-2/3)                     by power small, 32
+      twice:   exp(2/3) <= 2                                by combine (2*exp(2/3))*third
+      twos:    exp(2/3)**(2*p*N) <= 2**(2*p*N)              by power twice, 2*p*N
+      least:   tail <= exp(p*N)*2**(-2*p*N)
+                 by combine 2**(-2*p*N)*markov, 2**(-2*p*N)*grown, 2**(-2*p*N)*moment
+      one:     claim 1                                      by combine 1*least, (exp(-p*N/3)*2**(-2*p*N))*twos
+      above:   1 + p*N/3 - 1/6 <= exp(p*N/3 - 1/6)          by exponential p*N/3 - 1/6
+      two:     claim 2                                      by combine exp(-p*N/3)*above, (exp(-p*N/3)/6)*some
+      root:    1 + 1/24 <= exp(1/24)                        by exponential 1/24
+      sixth:   (25/24)**4 <= exp(1/6)                       by power root, 4
+      room:    exp(-1/6) < 17/20                            by combine (17/20*exp(-1/6))*sixth
+      three:   claim 3                                      by combine 1*room
+      done:    claim 4                                      by combine 1*one, 1*two, 1*room
+    """,
+)
 UNSEEN = {"H": "dot(unseen, e)", "U": "norm2(e)"}
 #: H[n_T] is the probability that none of n_T draws is x_2
 NONE_DRAWN = """
