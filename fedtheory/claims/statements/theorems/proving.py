@@ -187,7 +187,7 @@ class _Finder:
 
     def derivation(self, checker: Checker, line: ProofLine, goal: Sentence, region: str) -> Mapping[str, Any]:
         """A derivation of one line, on its region or one that holds it."""
-        judged = None
+        judged = None  # on the region of the line, or where it was proved; why it was not on a wider one says nothing of the line
         try:
             full, others = self._posed(checker, goal, region)
             if goal.sign == "==":
@@ -195,8 +195,10 @@ class _Finder:
                 self.stored.setdefault(line.name, []).append(data)
                 return data
             for over, system in others:
-                judged = judge_system(over, system, self.seconds)
-                if judged.derivation is not None and "vacuous" not in judged.log:
+                tried = judge_system(over, system, self.seconds)
+                if judged is None or tried.derivation is not None:
+                    judged = tried
+                if tried.derivation is not None and "vacuous" not in tried.log:
                     break
         except (FedtheoryError, TypeError, AttributeError, ZeroDivisionError) as error:
             raise TermRefused(line.name, line.rule, f"{goal}, about quantities of the states", error) from None

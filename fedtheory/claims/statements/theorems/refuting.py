@@ -25,7 +25,7 @@ from fedtheory.claims.statements.theorems.on_quadratics import (
 )
 from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
-from fedtheory.claims.statements.theorems.sequences import find_numbers
+from fedtheory.claims.statements.theorems.sequences import find_numbers, settle_parameters
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -107,7 +107,8 @@ def refute_theorem(theorem: Theorem) -> BrokenClaim | Guarded:
         for rounds in _small_rounds(theorem, sentence):
             for point in _points(theorem, sentence):
                 try:
-                    found = _refute_at(theorem, claim, sentence, rounds, point)
+                    settled = settle_parameters(theorem, rounds, point)
+                    found = _refute_at(theorem, claim, sentence, rounds, settled)
                 except _Impossible:
                     impossible += 1
                     continue
@@ -196,7 +197,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     gap = Sides(numbers, lookup, theorem.formulas, number).gap(sentence)
     unmet = [] if floats else world.broken()
-    given = [] if floats else _given(theorem, posed, instance.point, lookup)
+    given = [] if floats else _given(theorem, posed, broken.rounds, instance.point, lookup)
     unmet += [name for name, left, strict in given if left > 0 or (strict and left == 0)]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")
@@ -252,14 +253,24 @@ def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
     return not all(names_of_quantity(theorem.quantities.get(name, name)) <= same for name in spoken)
 
 
-def _given(theorem: Theorem, posed: _Posed, point: Mapping[str, Any], lookup: Any) -> Iterator[tuple[str, Any, bool]]:
-    """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below."""
+def _given(
+    theorem: Theorem, posed: _Posed, own: Mapping[str, int], point: Mapping[str, Any], lookup: Any
+) -> Iterator[tuple[str, Any, bool]]:
+    """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below.
+
+    ``own``: the rounds of the claim, about which a hypothesis on numbers alone is.
+    """
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.sign == "->" or hypothesis.exists is not None:
             raise InvalidInput("the claim rests on hypotheses about limits, so that it is not tried on instances")
         rounds = sorted(hypothesis.names & theorem.rounds.keys())
         first = [max(theorem.rounds[n], 0 if posed.start else posed.base) for n in rounds]
-        for ks in itertools.product(*(range(low, posed.base + posed.played + 1) for low in first)):
+        alone = own.keys() >= {*rounds} and not any(True for side in hypothesis.sides for _ in indexed(side))
+        every = [
+            (own[n],) if alone else range(low, posed.base + posed.played + 1)
+            for n, low in zip(rounds, first, strict=True)
+        ]
+        for ks in itertools.product(*every):
             at = dict(zip(rounds, map(Fraction, ks), strict=True))
             asked: list[int] = []
             try:
@@ -322,7 +333,7 @@ def _on_symbols(
 
     gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
     rows: list[NamedForm] = []
-    for k, (name, left, strict) in enumerate(_given(theorem, posed, point, lookup)):
+    for k, (name, left, strict) in enumerate(_given(theorem, posed, rounds, point, lookup)):
         if isinstance(left, Form):
             rows.append((f"given {name} {k}", left))
         elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):

@@ -15,7 +15,7 @@ from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
-from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, read, show_tree
+from fedtheory.proofs.checker.formulas import Sentence, indexed, names, quantity_of, read, show_tree
 
 #: largest denominator of a number that is known to some digits, and by how much such numbers may miss a hypothesis
 DENOMINATOR, MISSED = 10**12, 1e-9
@@ -97,3 +97,34 @@ def _require_met(theorem: Theorem, point: Mapping[str, Fraction], count: int, lo
             room = 0 if isinstance(left - right, Fraction) else MISSED * (1 + abs(float(left)) + abs(float(right)))
             if left - right > room or (sentence.sign == "==" and right - left > room):
                 raise InvalidInput(f"no numbers were found that meet the hypothesis {name}")
+
+
+def settle_parameters(
+    theorem: Theorem, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+) -> dict[str, Fraction]:
+    """A point with the numbers that hypotheses give parameters at these rounds, such as ``m == sqrt(T + 1)``.
+
+    Raises
+    ------
+    InvalidInput
+        Such a number is no fraction, or lies outside of the region.
+    """
+    settled = dict(point)
+    for name, hypothesis in theorem.hypotheses.items():
+        match hypothesis:
+            case Sentence(left=ast.Name(id=own), sign="==", exists=None) if (
+                own in point and hypothesis.names <= {*point, *rounds} and own not in names(hypothesis.right)
+            ):
+                value = Sides(
+                    {**settled, **{name: Fraction(k) for name, k in rounds.items()}}, _nothing, theorem.formulas
+                ).value(hypothesis.right)
+                if not isinstance(value, Fraction):
+                    raise InvalidInput(f"by the hypothesis {name} {own} is no fraction")
+                settled[own] = value
+    if settled != point and not theorem.parameters.inside(settled):
+        raise InvalidInput("what hypotheses say of parameters at these rounds lies outside of the region")
+    return settled
+
+
+def _nothing(name: str, k: int) -> Any:
+    raise InvalidInput(f"{name}[{k}] is no number that a hypothesis on parameters may speak of")

@@ -1,0 +1,130 @@
+"""Kinds of theorems that users state: true ones are proved, and those 3 % off are refuted by an exact instance, unless they are not sharp.
+
+Theorems are those of ``examples/kinds_of_theorems``; kinds that the ledger of the literature has already are not written again
+(docs/kinds-of-theorems.md lists all).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from fedtheory.claims.checking import judge_claim
+from fedtheory.claims.claim import Claim
+from fedtheory.claims.context import Context
+from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.theorems.as_parts import find_proof
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from paper_checks.literature import CLAIMS as OF_LITERATURE
+from paper_checks.literature.federated import FEDSPLIT, SAMPLED
+from paper_checks.literature.gradient_methods import ACCELERATED
+from paper_checks.literature.operators import AVERAGED, EXTRAGRADIENT, HALPERN, SUBGRADIENTS
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples" / "kinds_of_theorems"
+PAGE = ROOT / "docs" / "kinds-of-theorems.md"
+#: constants 3 % lower are not refuted, since these are not sharp
+NOT_SHARP = {"KIND-FISTA", "KIND-SAGA", "KIND-DRAWN-BY-WEIGHT", "KIND-UNEQUAL-L"}
+#: their proofs take more than 5 seconds
+LONG = {
+    "KIND-LINE-SEARCH",
+    "KIND-DRAWN-BY-WEIGHT",
+    "KIND-SVRG",
+    "KIND-SAGA",
+    "KIND-EF21",
+    "KIND-ABSOLUTE-ERROR",
+    "KIND-UNEQUAL-L",
+}
+#: a statement of another kind
+CONTRACTION = "KIND-SCAFFNEW-ROOT"
+
+
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"kinds_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MODULES = [_load(path) for path in sorted(FOLDER.glob("*.py"))]
+CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
+FALSE: dict[str, str] = {id: text for module in MODULES for id, text in module.FALSE.items()}
+
+
+def theorem_of(claim: Claim) -> Theorem:
+    (statement,) = claim.near_misses.keywords["statements"]  # type: ignore[union-attr]
+    assert isinstance(statement, Theorem)
+    return statement
+
+
+@pytest.mark.parametrize(
+    "id", [pytest.param(id, marks=pytest.mark.slow) if id in LONG else id for id in CLAIMS if id != CONTRACTION]
+)
+def test_a_true_theorem_is_proved(id: str) -> None:
+    proof = find_proof(theorem_of(CLAIMS[id]))
+    assert isinstance(proof, ProvedTheorem), proof
+
+
+@pytest.mark.parametrize("id", [id for id in FALSE if id not in {*NOT_SHARP, CONTRACTION}])
+def test_constants_three_per_cent_off_are_refuted_by_fractions(id: str) -> None:
+    false = replace(theorem_of(CLAIMS[id]), claim=FALSE[id])
+    broken = refute_theorem(false)
+    assert isinstance(broken, BrokenClaim), broken
+    assert replay_claim(false, broken) > 0
+    true = theorem_of(CLAIMS[id])
+    assert replay_claim(true, broken) <= 0
+
+
+@pytest.mark.parametrize("id", sorted(NOT_SHARP))
+def test_what_is_not_sharp_is_said_to_be_so(id: str) -> None:
+    assert isinstance(refute_theorem(replace(theorem_of(CLAIMS[id]), claim=FALSE[id])), Guarded)
+
+
+def test_a_hypothesis_about_numbers_is_met_by_the_instance() -> None:
+    """Steps R/(G m) with m == sqrt(T + 1): the instance has the m of its own T."""
+    id = "KIND-SUBGRADIENT-TUNED"
+    broken = refute_theorem(replace(theorem_of(CLAIMS[id]), claim=FALSE[id]))
+    assert isinstance(broken, BrokenClaim)
+    assert broken.instance.point["m"] ** 2 == broken.rounds["T"] + 1
+
+
+#: theorems of the literature with constants that are 3 % off
+OF_SHARP = {
+    "averaged": replace(AVERAGED, claim="exists t in 0..T: r[t] <= 97/100*d[0]/(a*(1 - a)*(T + 1))"),
+    "drawn": replace(SAMPLED, claim="d[t+1] <= (1 - mu*lr)**2*d[t] + 97/100*lr**2*(n - s)/(s*(n - 1))*S[t]"),
+    "extragradient": replace(EXTRAGRADIENT, claim="exists t in 0..T: r[t] <= 97/100*d[0]/((1 - lr**2*L**2)*(T + 1))"),
+    "FedSplit": replace(FEDSPLIT, claim="V[T] <= (97/100)**T*(1 - 2*a/(a + b))**(2*T)*V[0]"),
+    "Halpern": replace(HALPERN, claim="r[N] <= 97/100*4*d[0]/(N + 1)**2"),
+    "momentum": replace(ACCELERATED, claim="gap[N] <= (97/100)**N*(1 - r)**N*(gap[0] + L*r**2/2*d[0])"),
+    "subgradients": replace(SUBGRADIENTS, claim="exists t in 0..T: gap[t] <= 97/100*(d[0]/(2*lr*(T + 1)) + lr*G**2/2)"),
+}
+
+
+@pytest.mark.parametrize("name", OF_SHARP)
+def test_theorems_of_the_literature_three_per_cent_off_are_refuted(name: str) -> None:
+    broken = refute_theorem(OF_SHARP[name])
+    assert isinstance(broken, BrokenClaim), broken
+    assert replay_claim(OF_SHARP[name], broken) > 0
+
+
+def test_the_verdict_is_the_word() -> None:
+    """Of a theorem, and of a contraction with a root in it, true and 3 % off."""
+    contraction = CLAIMS[CONTRACTION]
+    (statement,) = contraction.near_misses.keywords["statements"]  # type: ignore[union-attr]
+    false = state("X-1", "a paper", "Theorem 1", "In words.", replace(statement, claimed=FALSE[CONTRACTION]))
+    words = [judge_claim(claim, "x.py", Context()).status for claim in (CLAIMS["KIND-CONSENSUS"], contraction, false)]
+    assert words == ["proved", "proved", "refuted"]
+
+
+def test_the_page_names_each_claim_that_there_is() -> None:
+    named = set(re.findall(r"\b(?:KIND|LIT)-[A-Z0-9-]+\b", PAGE.read_text(encoding="utf-8")))
+    assert {id for id in named if id.startswith("KIND-")} == {*CLAIMS}
+    assert {id for id in named if id.startswith("LIT-")} <= {claim.id for claim in OF_LITERATURE}
