@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 from fedtheory.core.errors import NotAvailable
@@ -17,7 +16,6 @@ from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT, Reader
 from fedtheory.proofs.checker.ranges import CheckedRegion, FactorSum
 from fedtheory.proofs.checker.reading import read_number
 from fedtheory.proofs.rocq.derivations import Derivation
-from fedtheory.proofs.rocq.expressions import whole_number
 from fedtheory.proofs.rocq.squares import split_into_squares
 
 
@@ -31,16 +29,6 @@ class NumericDerivation(Derivation):
     def make_reader(self) -> Reader:
         """Numbers as text, or exact ones."""
         return _ExactReader(0)
-
-    @cached_property
-    def denominator(self) -> int:
-        """One for all pivots, so that their sums need no common one."""
-        return math.lcm(*(p["pivot"].denominator for matrix in ("S", "Q") for p in self.data["pivots"][matrix]))
-
-    def pivot(self, number: FactorSum) -> str:
-        """A pivot over the common denominator."""
-        size = number.get((), Fraction(0)) * self.denominator
-        return f"(({whole_number(int(size))} # {whole_number(self.denominator)})%Q, [])"
 
 
 class _ExactReader(Reader):

@@ -116,7 +116,7 @@ def check_theorem(theorem: RocqTheorem, kept: Path | None = None) -> RocqAnswer:
 
 
 def check_together(theorems: Sequence[RocqTheorem], kept: Path | None = None) -> list[RocqAnswer]:
-    """Let Rocq check theorems of different names in one file; where it does not accept them all, each in one of its own.
+    """Let Rocq check theorems of different names in one file; where it does not accept them all, each half in one of its own, and so on.
 
     Rocq takes longer to start, and to list axioms, than to check most derivations. Axioms are then those of all of them. What it accepted is kept.
     """
@@ -125,11 +125,18 @@ def check_together(theorems: Sequence[RocqTheorem], kept: Path | None = None) ->
     found = {t.name: _judge(t.name, version, **known[t.digest()]) for t in theorems if t.digest() in known}
     asked = [theorem for theorem in theorems if theorem.name not in found]
     if asked:
-        answers = _compile(asked, kept)
-        if len(asked) > 1 and not all(answer.accepted for answer in answers):
-            answers = [answer for theorem in asked for answer in _compile([theorem], kept)]
+        answers = _compile_halves(asked, kept)
         found.update((answer.name, answer) for answer in answers)
     return [found[theorem.name] for theorem in theorems]
+
+
+def _compile_halves(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:
+    """Answers of one run of the compiler; where it does not accept them all, those of each half."""
+    answers = _compile(theorems, kept)
+    if len(theorems) == 1 or all(answer.accepted for answer in answers):
+        return answers
+    middle = len(theorems) // 2
+    return [*_compile_halves(theorems[:middle], kept), *_compile_halves(theorems[middle:], kept)]
 
 
 def _compile(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:

@@ -6,11 +6,15 @@ classes, a form in inner products and values is at most zero. Here it is written
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from fedtheory.proofs.checker.derivations import FormEntries, Reader, StoredFunction, check_derivation
+from fedtheory.proofs.checker.polynomials import Polynomial
 from fedtheory.proofs.checker.ranges import CheckedRegion, FactorSum
 from fedtheory.proofs.rocq.expressions import Real, Vec, apply, combination, identifier, inner_text, real, scoped, total
 from fedtheory.proofs.rocq.folders import RocqTheorem
@@ -102,15 +106,24 @@ class Derivation:
         return total(terms)
 
     def product(self, number: FactorSum) -> str:
-        """One product, as data."""
+        """One product times the `scale`, as data."""
         if not number:
             return "(0%Q, [])"
-        ((powers, value),) = number.items()
-        return self.setting.product(value, [(self.region.factors[k], power) for k, power in enumerate(powers)])
+        size, factors = self._size(number)
+        return self.setting.product(size * self.scale, factors)
 
-    def pivot(self, number: FactorSum) -> str:
-        """A pivot, as data."""
-        return self.product(number)
+    def _size(self, number: FactorSum) -> tuple[Fraction, list[tuple[Polynomial, int]]]:
+        """A fraction, and factors with powers."""
+        ((powers, value),) = number.items()
+        return value, [(self.region.factors[k], power) for k, power in enumerate(powers)]
+
+    @cached_property
+    def scale(self) -> int:
+        """What makes multipliers and squares whole, so that Rocq adds whole numbers: fractions with long denominators take it minutes."""
+        numbers = [self.reader.number(value) for value in self.data["multipliers"].values()]
+        numbers += [self.reader.number(p["pivot"]) for matrix in ("S", "Q") for p in self.data["pivots"][matrix]]
+        numbers.append(self.reader.number(self.data["constant"]))
+        return math.lcm(*(self.setting.monomial(*self._size(n))[0].denominator for n in numbers if n))
 
     def vector(self, parts: Mapping[str, Mapping[int, FactorSum]]) -> Vec:
         """A combination of leaves."""
@@ -237,6 +250,7 @@ class Derivation:
         conclusion: Real,
     ) -> str:
         certificate = self._certificate([h for _, h in hypotheses], conclusion)
+        scaled = f"unscaled {self.scale} _ (" if self.scale > 1 else ""
         means = [f"mean_{d}" for d in self.leaves.deviation]
         facts = [f"R{k}" for k in range(len(regions))]
         words = [
@@ -257,12 +271,12 @@ class Derivation:
             f"Definition steps : certificate :=\n  {certificate}.",
             "Lemma steps_ok : holds numbers steps = true.\nProof. vm_cast_no_check (eq_refl true). Qed.",
             f"Theorem proof : statement.\nProof.\n  intros {' '.join(words)}.",
-            f"  exact (derived numbers {rocq_list(self.parameters)} numbers_ok eq_refl {self._region_term(facts)}",
+            f"  exact ({scaled}derived numbers {rocq_list(self.parameters)} numbers_ok eq_refl {self._region_term(facts)}",
             f"    {'' if self.clients else '(C := single V) '}{rocq_list(list(self.leaves.mean))} {rocq_list(list(self.leaves.deviation))}",
             f"    {rocq_list(self._values())} steps eq_refl",
             f"    {conjunction(means)} steps_ok",
             f"    {conjunction(self._class_terms())}",
-            f"    {conjunction([n for n, _ in hypotheses])}).\nQed.",
+            f"    {conjunction([n for n, _ in hypotheses])}){')' * bool(scaled)}.\nQed.",
         ]
         return "\n".join(lines)
 
@@ -320,7 +334,7 @@ class Derivation:
                     (self.number(self.reader.number(v)), Vec(kind, (names[int(k)],)))  # type: ignore[arg-type]
                     for k, v in pivot["row"].items()
                 )
-                squares.append(f"({self.pivot(self.reader.number(pivot['pivot']))}, {self.vector_data(row)})")
+                squares.append(f"({self.product(self.reader.number(pivot['pivot']))}, {self.vector_data(row)})")
         slack = {powers: -value for powers, value in self.reader.number(self.data["constant"]).items()}
         return "\n    ".join(
             [
@@ -332,7 +346,7 @@ class Derivation:
                 rocq_list(of_hypotheses, apart=True),
                 rocq_list(squares, apart=True),
                 self.product(slack),
-                conclusion.data(place),
+                f"(RMul (RZ {self.scale}) {conclusion.data(place)})" if self.scale > 1 else conclusion.data(place),
             ]
         )
 

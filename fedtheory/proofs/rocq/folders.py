@@ -54,16 +54,17 @@ class RocqTheorem:
             f"{head}From Fedtheory Require Import {self.proves}.\nFrom {self.name} Require Import Statement.\n"
             f"{SCOPES}\n\n{self.proof}"
         )
-        axioms = f"From {self.name} Require Statement Proof.\n{_proved(self.name, 'proved')}\nPrint Assumptions proved."
+        proved = _proved(f"{self.name}.Statement", f"{self.name}.Proof", "proved")
+        axioms = f"From {self.name} Require Statement Proof.\n{proved}\nPrint Assumptions proved."
         return {"Statement.v": f"{statement}\n", "Proof.v": f"{proof}\n", "Axioms.v": f"{axioms}\n"}
 
-    def as_module(self) -> str:
-        """Statement and proof as two modules inside of one of the theorem's name."""
-        scopes = SCOPES.replace("From Coq Require Import", "Import")
-        return (
-            f"Module {self.name}.\nModule Statement.\nImport {self.says}.\n\n{self._stated}\nEnd Statement.\n"
-            f"Module Proof.\nImport {self.proves} Statement.\n{scopes}\n\n{self.proof}\nEnd Proof.\nEnd {self.name}.\n"
-        )
+    def stated_module(self) -> str:
+        """The statement as a module of the theorem's name, where what it is written in was imported."""
+        return f"Module {self.name}.\n{self._stated}\nEnd {self.name}.\n"
+
+    def proved_module(self, statements: str) -> str:
+        """The proof as a module of the theorem's name, from the module that has its statement; what it is written in was imported."""
+        return f"Module {self.name}.\nImport {statements}.{self.name}.\n\n{self.proof}\nEnd {self.name}.\n"
 
     @property
     def _stated(self) -> str:
@@ -76,21 +77,36 @@ class RocqTheorem:
 
 
 def write_in_one_file(theorems: Sequence[RocqTheorem], place: str) -> str:
-    """Theorems of different names in the file of this name for Rocq, which is started once and prints what all of them rest on, once."""
+    """Theorems of different names in the file of this name for Rocq, which is started once and prints what all of them rest on, once.
+
+    Statements come first, those that are written in less before the others, so that nothing else is imported where they are read. What proofs are
+    written in is imported once after them: to import it for each takes Rocq longer than to check most derivations.
+    """
     needed = sorted({word for t in theorems for word in f"{t.says} {t.proves}".split()})
-    return "\n".join(
-        [
-            f"From Fedtheory Require {' '.join(needed)}.\nFrom Coq Require QArith.\n",
-            *(t.as_module() for t in theorems),
-            *(_proved(f"{place}.{t.name}", f"of_{t.name}") for t in theorems),
-            f"Definition proved := {''.join(f'(conj of_{t.name} ' for t in theorems)}I{')' * len(theorems)}.\nPrint Assumptions proved.\n",
-        ]
+    lines = [f"From Fedtheory Require {' '.join(needed)}.\nFrom Coq Require QArith.\n\nModule Statements."]
+    for says in sorted({t.says for t in theorems}, key=_place_in_core):
+        lines += [f"Import {says}.", *(t.stated_module() for t in theorems if t.says == says)]
+    lines.append("End Statements.\n\nModule Proofs.")
+    scopes = SCOPES.replace("From Coq Require Import", "Import")
+    for proves in sorted({t.proves for t in theorems}, key=_place_in_core):
+        lines.append(f"Import {proves}.\n{scopes}")
+        lines += [t.proved_module(f"{place}.Statements") for t in theorems if t.proves == proves]
+    lines.append("End Proofs.\n")  # nothing is imported from here on, so that axioms are printed with their whole names
+    lines += [_proved(f"{place}.Statements.{t.name}", f"{place}.Proofs.{t.name}", f"of_{t.name}") for t in theorems]
+    lines.append(
+        f"Definition proved := {''.join(f'(conj of_{t.name} ' for t in theorems)}I{')' * len(theorems)}.\nPrint Assumptions proved.\n"
     )
+    return "\n".join(lines)
 
 
-def _proved(place: str, name: str) -> str:
+def _place_in_core(words: str) -> int:
+    """Where the last of some files of the core stands."""
+    return max(CORE.index(word) for word in words.split())
+
+
+def _proved(statement: str, proof: str, name: str) -> str:
     """That a proof is one of its statement, whatever the proof's own text calls so."""
-    return f"Definition {name} : {place}.Statement.statement := {place}.Proof.proof."
+    return f"Definition {name} : {statement}.statement := {proof}.proof."
 
 
 def _comment(text: str) -> str:

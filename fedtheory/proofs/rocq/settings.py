@@ -131,6 +131,15 @@ class NumberSetting:
 
     def product(self, size: Fraction, factors: Sequence[tuple[Polynomial, int]]) -> str:
         """A fraction times powers of polynomials, as data of type ``product``."""
+        size, powers = self.monomial(size, factors)
+        if not size:
+            return "(0%Q, [])"
+        most = max((k for k, n in powers.items() if n), default=-1)
+        shown = "; ".join(str(powers.get(k, 0)) for k in range(most + 1))
+        return f"(({whole_number(size.numerator)} # {whole_number(size.denominator)})%Q, [{shown}]%Z)"
+
+    def monomial(self, size: Fraction, factors: Sequence[tuple[Polynomial, int]]) -> tuple[Fraction, dict[int, int]]:
+        """A fraction times powers of polynomials, as one times powers of numbers and factors by their places."""
         powers: dict[int, int] = {}
         for polynomial, power in factors:
             if not power:
@@ -144,11 +153,7 @@ class NumberSetting:
                 share, k = self.factor(polynomial)
                 size *= share**power
                 powers[k] = powers.get(k, 0) + power
-        if not size:
-            return "(0%Q, [])"
-        most = max((k for k, n in powers.items() if n), default=-1)
-        shown = "; ".join(str(powers.get(k, 0)) for k in range(most + 1))
-        return f"(({whole_number(size.numerator)} # {whole_number(size.denominator)})%Q, [{shown}]%Z)"
+        return size, powers
 
     def factor(self, polynomial: Polynomial) -> tuple[Fraction, int]:
         """A number c and the place of a factor q so that the polynomial is c q; noted where it was not there."""

@@ -6,9 +6,10 @@ Export ListNotations.
 Close Scope Q_scope.
 Open Scope R_scope.
 
-(* ---- fractions: gcd is taken only where denominators differ, and of products of two fractions ------------------------------------------------------ *)
+(* ---- fractions: gcd is taken only of denominators that differ, and of products of two fractions ------------------------------------------------------ *)
 Definition qadd (a b : Q) : Q :=
-  if Pos.eqb (Qden a) (Qden b) then Qmake (Qnum a + Qnum b) (Qden a) else Qred (a + b).
+  if Pos.eqb (Qden a) (Qden b) then Qmake (Qnum a + Qnum b) (Qden a)
+  else let '(_, (d, e)) := Pos.ggcd (Qden a) (Qden b) in Qmake (Qnum a * Z.pos e + Qnum b * Z.pos d) (Qden a * e).
 Definition qmul (a b : Q) : Q :=
   match Qden a, Qden b with
   | 1%positive, d | d, 1%positive => Qmake (Qnum a * Qnum b) d
@@ -24,8 +25,9 @@ Lemma Q2R_1 : Q2R 1%Q = 1. Proof. apply Q2R_Z. Qed.
 Lemma Q2R_opp' a : Q2R (qopp a) = - Q2R a. Proof. apply Q2R_opp. Qed.
 Lemma Q2R_add a b : Q2R (qadd a b) = Q2R a + Q2R b.
 Proof.
-  unfold qadd; destruct (Pos.eqb_spec (Qden a) (Qden b)) as [E|E]; [|now rewrite Q2R_red, Q2R_plus].
-  unfold Q2R; cbn [Qnum Qden]; rewrite <- E, plus_IZR; ring.
+  unfold qadd; destruct (Pos.eqb_spec (Qden a) (Qden b)) as [E|E]; [unfold Q2R; cbn [Qnum Qden]; rewrite <- E, plus_IZR; ring|].
+  pose proof (Pos.ggcd_correct_divisors (Qden a) (Qden b)) as G; destruct (Pos.ggcd (Qden a) (Qden b)) as [g [d e]]; destruct G as [A B].
+  unfold Q2R; cbn [Qnum Qden]; rewrite A, B, plus_IZR, !mult_IZR, !Pos2Z.inj_mul, !mult_IZR; field; repeat split; now apply not_0_IZR.
 Qed.
 Lemma Q2R_mul a b : Q2R (qmul a b) = Q2R a * Q2R b.
 Proof.

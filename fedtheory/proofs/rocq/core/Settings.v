@@ -162,3 +162,7 @@ Proof.
     rewrite (X _ _ T1), (X _ _ T2); lra.
 Qed.
 End Setting.
+
+(* a certificate whose multipliers and squares are whole numbers says a multiple of what it is for *)
+Lemma unscaled (k : positive) (x : R) : IZR (Z.pos k) * x <= 0 -> x <= 0.
+Proof. intros H; assert (0 < IZR (Z.pos k)) by (now apply (IZR_lt 0)); nra. Qed.

@@ -322,7 +322,9 @@ class _Writer:
             [
                 opened,
                 f"refine ({_SAME_GAP[sentence.sign]} _ _ _ _ ({line}{given}) _).",
-                *self.term.script.divisors(self.checker.gap(sentence)),
+                *self.term.script.divisors(
+                    self.checker.gap(sentence), *(self.checker.value(node.left) for node in powers)
+                ),
                 *dict.fromkeys(filter(None, bases)),
                 f"powers; {f'{SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
