@@ -255,8 +255,22 @@ CLAIMS: list[Claim] = [
             Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
             Fault("two steps", "reached by one step", {"at": REACHED | {"K": 2}}, sharpness=True),  # type: ignore[operator]
         ],
-        assumptions=["client i has no exchanged sample; for every draw of samples, and so in expectation"],
+        assumptions=["client i has no exchanged sample"],
         repaired=f"The same with {BELOW_L}.",
+        conclusions=[
+            Conclusion(
+                "over the draws",
+                [
+                    (
+                        "For every draw of samples the length is at most eta K (L V + M), V and M as they are at the start of the round; an "
+                        "expectation keeps that.",
+                        "fact 1",
+                    )
+                ],
+                ("K steps, rho > L",),
+                "repaired",
+            )
+        ],
         readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
