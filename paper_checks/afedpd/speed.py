@@ -124,8 +124,8 @@ def check_next(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
             yield ordered(name, a, b, text, role="printed" if label in PLAIN else "reading")
     yield losses.table()
     yield Reading(
-        "The paper speaks of 'the fast rate' of FedDyn, and of A-FedPD's as faster (AFEDPD-Q4). 'Fast' is read against the methods without a penalty and "
-        "without SAM, whose ascent slows the loss by the paper's own word (AFEDPD-Q4-SAM); the others are readings."
+        "The paper speaks of 'the fast rate' of FedDyn, and of A-FedPD's as faster (AFEDPD-Q4). 'Fast' is read against the methods without a "
+        "penalty and without SAM, whose ascent slows the loss by the paper's own word (AFEDPD-Q4-SAM); the others are readings."
     )
 
 
