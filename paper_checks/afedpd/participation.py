@@ -146,7 +146,7 @@ def check_divergence(ctx: Context, *, large: bool = False) -> Iterator[Finding]:
 
 STEADIER = (
     Clause(
-        "Over the participation ratios the accuracy of A-FedPD varies less than that of the other methods.",
+        "Over the participation ratios the accuracy of A-FedPD varies less than those of FedAvg and FedDyn.",
         ("A-FedPD steadier than FedAvg", "A-FedPD steadier than FedDyn"),
     ),
 )

@@ -54,5 +54,12 @@ PROTOCOL = Protocol(
             "statements had been trimmed to what held",
             "with five of the seeds that had been seen none of the three holds on the digits, and Q6, FIG3 and Q8-FIG2C are undecided",
         ),
+        Change(
+            "Q6-FACTORS asks for A-FedPDSAM's factor, too, and the words of Q4-NEXT, Q7 and Q8-FIG2C are what their parts compare",
+            "2026-11-28",
+            "the paper has 'at least 3x' of both methods, calls FedDyn's rate fast and not the next, and half of SCAFFOLD's communication had "
+            "been left out of the statement that was judged by it",
+            "none: the four are inconclusive at laptop size, as before",
+        ),
     ),
 )

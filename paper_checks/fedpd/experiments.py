@@ -163,7 +163,7 @@ def check_ex4(ctx: Context, *, swap: bool = False) -> Iterator[Finding]:
     )
     yield Reading(
         "'Less stable' is read as: the tail of ||grad f||^2 fluctuates more, or settles higher; the smaller of both chances counts twice. The "
-        "paper's figure is weak evidence."
+        "paper's figure is weak evidence. Of the 'algorithms using stochastic solvers' FedPD-SGD is run here; FedAvg with local SGD is not."
     )
 
 

@@ -39,6 +39,12 @@ PROTOCOL = Protocol(
             "they had been left out, or read only, where digits or the paper's gaps below a point do not separate them",
             "FEDSLR-Q1, Q2, Q5 and Q7 ask for more than before",
         ),
+        Change(
+            "Q5 is on the parameters of the mixed model, too, and asks that a proper penalty improves both models over the smallest",
+            "2026-11-28",
+            "the paper's text says so, and both had been left out of the statement",
+            "Q5 is inconclusive at laptop size, where it agreed",
+        ),
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role, Table
+from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading, Role, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
@@ -130,10 +130,20 @@ def same_common_model(ctx: Context, runs: Mapping[float, Repeated], base: float)
     yield holds("GKR does not see mu", same, "real data", text, role="reading")
 
 
+def without_smaller(ctx: Context, runs: Mapping[float, Repeated], base: float) -> Iterator[Finding]:
+    """What a proper penalty is better than where this size tries none below it."""
+    if base == min(value for value in runs if value > 0):
+        for model in MODELS:
+            text = f"not run at {ctx.size} size: no penalty between 0 and lam = {base:g} is tried"
+            yield Part(f"{model}: proper against the smallest", None, "real data", text)
+
+
 def lam_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role] | None:
-    """The largest penalty costs accuracy; whether a smaller one does, Table 3 does not say."""
+    """The largest penalty costs accuracy, and a proper one improves it over the smallest that is tried; over none it is a reading."""
     if other == values[-1]:
         return f"{model}: too large a penalty", "printed"
+    if other == values[0]:
+        return f"{model}: proper against the smallest", "printed"
     return (f"{model}: against lam = {other:g}", "reading") if other < base else None
 
 
@@ -155,14 +165,16 @@ TABLES_3_AND_5 = (
 LAM = Swept(
     "lam",
     "lam",
-    ("parameters of GKR", "traffic"),
+    ("parameters of GKR", "parameters of the mixed model", "traffic"),
     lam_compared,
     ("Table 3", printed.TABLE_3),
     TABLES_3_AND_5,
-    "That a moderate penalty is better than none cannot be read off Table 3: it stops at lam = 1e-5, and lam = 0, which is FedDyn with "
-    "penalty 1/eta_g (64.29 in Table 1), is above all its entries for GKR; 64.22 against 63.63 is about the difference of two runs of one "
-    "setting. So it is a reading here.",
+    "The text says that with a proper penalty, 1e-4, 'the accuracy performance improves for both the GKR and mixed models': over the smallest of "
+    "Table 3, 1e-5, is meant here (64.22 against 63.63 for GKR, 82.19 against 81.89; two runs of one setting differ as much). That it is better than "
+    "none cannot be read off Table 3: lam = 0, which is FedDyn with penalty 1/eta_g (64.29 in Table 1), is above all its entries for GKR. So that "
+    "is a reading. 'Largely' and 'significant' name no number.",
     "Small matrices pay late: a layer of 64 x 64 is sent by factors below rank 32 only, so the penalties are larger than the paper's.",
+    besides=without_smaller,
 )
 MU = Swept(
     "mu",
@@ -242,9 +254,16 @@ CLAIMS = [
         LAM,
         "Appendix B.3.2; Table 3",
         (
-            Clause("A larger low-rank penalty means fewer parameters", ("parameters of GKR",)),
+            Clause(
+                "A larger low-rank penalty means fewer parameters of GKR and of the mixed model",
+                ("parameters of GKR", "parameters of the mixed"),
+            ),
             Clause("and less traffic,", ("traffic",)),
-            Clause("and too large a one costs accuracy.", tuple(f"{model}: too large" for model in MODELS)),
+            Clause("too large a one costs accuracy,", tuple(f"{model}: too large" for model in MODELS)),
+            Clause(
+                "and a proper one improves the accuracy of both over the smallest.",
+                tuple(f"{model}: proper against" for model in MODELS),
+            ),
         ),
         "no proximal step at the server",
         "parameters of GKR, step 2",

@@ -15,6 +15,7 @@ from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, hash_run
 from fedtheory.core.errors import InvalidInput
+from fedtheory.running.families import read_options
 from paper_checks.dualfl.experiments import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
@@ -55,6 +56,16 @@ def test_nothing_else_is_kept() -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_claims_ask_for_runs_at_every_size(size) -> None:
     assert len(asked_for(size)) >= 10
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_run_that_claims_ask_for_can_be_begun(size) -> None:
+    """Its method takes its settings, its problem its options, and as many clients are there as take part."""
+    for text in asked_for(size):
+        training = Training.of(json.loads(text))
+        training.build()
+        _, options = read_options(training.problem, {"seed": 0, **training.options, "data": None})
+        assert options.clients >= (training.available or training.participants or 1), training.key
 
 
 def test_a_run_is_done_by_three_files(root) -> None:
