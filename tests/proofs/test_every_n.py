@@ -50,6 +50,10 @@ def test_same_value_for_every_n(n, algorithm, functions, rounds, measure):
     assert close(any_n.value, plain.value)
 
 
+#: the program for one n knows no oracle of every unbiased compressor
+FOR_EVERY_N_ALONE = {"diana-any"}
+
+
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_has_the_same_value_or_is_refused_by_name(entry):
     algorithm = build(entry, lr=0.5, steps=1, eta=0.5, rho=1.0, q=1)
@@ -58,6 +62,10 @@ def test_every_listed_method_has_the_same_value_or_is_refused_by_name(entry):
             worst_case_for_every_n(algorithm, STRONG, rounds=1)
         return
     found = worst_case_for_every_n(algorithm, STRONG, rounds=1, tolerance=1e-5)
+    if entry.name in FOR_EVERY_N_ALONE:
+        with pytest.raises(CannotTrace, match="known to potentials and to worst cases for every n"):
+            worst_case_for_one_n(algorithm, STRONG, n=3, rounds=1)
+        return
     assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=3, rounds=1).value)
 
 

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import Row, reduce_rows
+from fedtheory.core.participation import Clients
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
@@ -366,14 +367,14 @@ def _moved_from(
 
 
 def outcomes_of_round(
-    algorithm: Algorithm, problem: Any, state: State, who: Sampling | None = None, number: Any = None
+    algorithm: Algorithm, problem: Any, state: State, who: Sampling | Clients | None = None, number: Any = None
 ) -> list[tuple[Any, State]]:
-    """The states after a round, with the probabilities of the coins; all clients take part, or s of n.
+    """The states after a round, with the probabilities of the coins; all clients take part, s of n, or those that are named.
 
     It is the round with that number, or one that stands for all.
     """
     asked: Any = AnyRound() if number is None else number
-    everyone = who is None or (who.s == who.n and not getattr(algorithm, "partial", True))
+    everyone = isinstance(who, Sampling) and who.s == who.n and not getattr(algorithm, "partial", True)
     clients: Any = None if everyone else who
     return enumerate_outcomes(lambda key: algorithm.round(problem, state, clients, key), asked)
 
