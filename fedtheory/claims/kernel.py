@@ -311,6 +311,8 @@ def _check_all(writers: Sequence[Callable[[], list[RocqTheorem]]]) -> list[_Aske
             theorems = write()
         except (NotAvailable, InvalidInput) as reason:
             why = str(reason)
+        except Exception as error:  # a text that cannot be written takes nothing from those beside it
+            why = f"an error: {type(error).__name__}: {error}"
         written.append(theorems)
         left.append(why)
     every = [t for theorems in written for t in theorems]

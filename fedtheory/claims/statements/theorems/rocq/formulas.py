@@ -73,7 +73,7 @@ class Formulas:
                 return a / b
             case ast.Call(func=ast.Name(id="max"), args=[a, b]):
                 found = value_of(tree)
-                if found.monomial() is not None:
+                if found.monomial() is not None and found.constant() is None:
                     (atom,) = found.atoms
                     self.maxima.setdefault(atom, (a, b))
         return self.quotient(value_of(tree))
