@@ -181,7 +181,7 @@ def test_every_setting_of_every_method_may_be_swept(entry) -> None:
     }
     fixed = {"steps": (2,)} if "steps" in entry.uses else {}
     for option in (option for option in entry.options if option.batched and option.default is not None):
-        middle = base.get(option.role, option.default)
+        middle = base.get(option.role, option.default) or 0.2
         settings = fixed | {option.name: (middle, middle * 0.5, middle * 0.9)}
         sweep = small(entry.name, settings=settings, seeds=(0, 3), every=1, rounds=4)
         for row in rows_of(sweep):
