@@ -193,7 +193,12 @@ def check_display(
 
 
 def claim_of(
-    id: str, display: str, statement: str, fails: Callable[..., float], kinds: tuple[Fraction | None, ...] = (None,)
+    id: str,
+    display: str,
+    statement: str,
+    fails: Callable[..., float],
+    kinds: tuple[Fraction | None, ...] = (None,),
+    assumptions: tuple[str, ...] = (),
 ) -> Claim:
     """One display of Lemma 1."""
     too_heavy = FEW | {"p": "401/1000"}
@@ -208,7 +213,7 @@ def claim_of(
             Fault("p a thousandth above 2/5", "A as printed", {"instance": too_heavy}, holds=True),
             Fault("the bracket as printed", "bracket moved", {"outside": False}),
         ),
-        ("delta = root^m in the counterexample",),
+        ("delta = root^m in the counterexample", *assumptions),
         repaired="With the bracket moved: A = (d_H/m) log(max(m, d_H)/d_H) + log(1/delta)/m.",
         replay=partial(replay_undrawn, display=display),
     )
@@ -228,5 +233,9 @@ CLAIMS: list[Claim] = [
         "eps_Q(hhat*_Q) <= c A^{1/(2 - beta_Q)} for a minimiser hhat*_Q of the empirical risk",
         minimiser_fails,
         (Fraction(1), Fraction(1, 2), Fraction(1, 10)),
+        (
+            "labels of the counterexample are certain, so that the excess is p and beta_Q = 1; where x_2 is not drawn both hypotheses minimise the "
+            "empirical risk, and hhat*_Q may be the wrong one",
+        ),
     ),
 ]
