@@ -4,8 +4,8 @@ A run is named by what was asked for (`fedtheory.claims.experiments.Training.key
 `Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
 kind of device or a minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
 another one than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
-is only told: data that are not here to be compared, other versions, and runs that were made when identities had no digests, which an
-``identities.json`` of format 1 names.
+is only told: data that are not here to be compared, PyTorch that is not installed here, other versions, and runs that were made when identities had
+no digests, which an ``identities.json`` of format 1 names.
 """
 
 from __future__ import annotations
@@ -155,9 +155,14 @@ class Identity:
             found.append(f"made on {self.device}, here {here.device}")
         for name in _DECIDING:
             old, new = self.versions.get(name), here.versions.get(name)
-            if _minor(old) != _minor(new):
+            if _minor(old) != _minor(new) and name not in self.absent:
                 found.append(f"made with {name} {old or '(none)'}, here {new or '(none)'}")
         return found
+
+    @property
+    def absent(self) -> list[str]:
+        """Packages that made the numbers of a run that is done and are not installed here: it is read all the same, and none can be made in its place."""
+        return [n for n in _DECIDING if n in self.versions and n not in find_versions() and self.is_finished]
 
     def remarks(self, here: Identity) -> list[str]:
         """Return what is told of a run of this identity that is not refused here."""
@@ -165,6 +170,7 @@ class Identity:
         if here.data is None and self.data:
             files = ", ".join(_told(name, value) for name, value in sorted(self.data.items()))
             found.append(f"made with data {files}, which are not here and were not compared")
+        found += [f"made with {name} {self.versions[name]}, which is not installed here" for name in self.absent]
         others = sorted(n for n in self.versions if n in here.versions and self.versions[n] != here.versions[n])
         if others:
             found.append(f"made with {', '.join(f'{n} {self.versions[n]} (here {here.versions[n]})' for n in others)}")

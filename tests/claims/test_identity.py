@@ -13,6 +13,7 @@ import pytest
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
+from fedtheory.claims import identity
 from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.needs import list_needs
 from fedtheory.claims.references import select
@@ -216,6 +217,19 @@ def test_other_versions_of_python_are_told_and_patches_of_numpy(kept) -> None:
     assert runs == {RUN.key} and text.startswith(
         f"made with numpy {minor}.99 (here {here.versions['numpy']}), python 3.0.1 (here 3"
     )
+
+
+def test_a_run_that_pytorch_made_is_read_where_pytorch_is_not_installed_but_not_gone_on_with(kept, monkeypatch) -> None:
+    context, folder = kept
+    here = Identity.read(folder)
+    monkeypatch.setattr(identity, "find_versions", lambda: here.versions)
+    replace(here, versions={**here.versions, "torch": "2.13.0"}).finish(folder)
+    with collect_remarks() as remarks:
+        RUN.read(context)
+    assert [*remarks] == ["made with torch 2.13.0, which is not installed here"]
+    Identity.read(folder).begin(folder)
+    with pytest.raises(RefusedRun, match=r"made with torch 2.13.0, here \(none\)"):
+        RUN.make(context)
 
 
 def test_the_data_of_a_run_are_its_files(tmp_path, monkeypatch) -> None:
