@@ -139,8 +139,10 @@ def _largest(score: Array, among: Array, count: int) -> Array:
 def _random_masks(n: int, blocks: tuple[tuple[int, int, int], ...], seed: int) -> NDArray[np.bool_]:
     """Masks ``(n, d)`` with as many ones in each block of coordinates as it says, uniform."""
     lots = Key(seed, 0).client_uniform("masks", n, blocks[-1][1])
-    parts = [np.argsort(np.argsort(lots[:, first:last], axis=-1), axis=-1) < kept for first, last, kept in blocks]
-    found = np.concatenate(parts, axis=-1)
+    found = np.zeros(lots.shape, dtype=bool)
+    for first, last, kept in blocks:
+        least = np.argpartition(lots[:, first:last], kept - 1, axis=-1)[:, :kept]
+        np.put_along_axis(found[:, first:last], least, True, axis=-1)
     found.setflags(write=False)  # they are kept
     return found
 

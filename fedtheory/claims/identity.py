@@ -161,7 +161,7 @@ class Identity:
 
     @property
     def absent(self) -> list[str]:
-        """Packages that made the numbers of a run that is done and are not installed here: it is read all the same, and none can be made in its place."""
+        """Packages that made the numbers of a run that is done and are not installed here: it is read all the same, but not made again."""
         return [n for n in _DECIDING if n in self.versions and n not in find_versions() and self.is_finished]
 
     def remarks(self, here: Identity) -> list[str]:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from .formulas import Unreadable, exact, names, read, show_tree, substitute
+from .polynomials import whole_numbers
 from .reading import spend
 
 PowerOfAtom: TypeAlias = int | Fraction
@@ -67,12 +68,14 @@ def _multiply(a: AtomPolynomial, b: AtomPolynomial) -> AtomPolynomial:
     if len(a) * len(b) > MOST_TERMS:
         raise Unreadable(f"a product of {len(a)} and {len(b)} terms is too long for this checker")
     spend(2 + 2 * len(a) * len(b), a.values(), b.values())
-    total: AtomPolynomial = {}
-    for p, x in a.items():
-        for q, y in b.items():
+    (first, below_first), (second, below_second) = whole_numbers(a), whole_numbers(b)
+    total: dict[Monomial, int] = {}
+    for p, x in first.items():
+        for q, y in second.items():
             at = _times(p, q)
-            total[at] = total.get(at, Fraction(0)) + x * y
-    return {at: value for at, value in total.items() if value}
+            total[at] = total.get(at, 0) + x * y
+    below = below_first * below_second
+    return {at: Fraction(value, below) for at, value in total.items() if value}
 
 
 def _power(a: AtomPolynomial, n: int) -> AtomPolynomial:
@@ -229,8 +232,8 @@ class Quotient:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _in_order(item: tuple[Monomial, Fraction]) -> tuple[tuple[str, Fraction], ...]:
-    return tuple((name, Fraction(power)) for name, power in item[0])
+def _in_order(item: tuple[Monomial, Fraction]) -> Monomial:
+    return item[0]
 
 
 def _monic(polynomial: AtomPolynomial) -> tuple[Monomial, Fraction, tuple[tuple[Monomial, Fraction], ...]]:

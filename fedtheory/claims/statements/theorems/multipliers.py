@@ -5,21 +5,24 @@ What is found is text, which the checker reads as if it had been there; nothing 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fedtheory.core.errors import require
-from fedtheory.proofs.checker.algebra import Quotient
+from fedtheory.proofs.checker.algebra import Monomial, Quotient
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.terms import Checker, PremiseRow, ProofLine
 
 #: points at which a support is looked for
 POINTS = 3
+#: coefficients of the unknowns, and what their sum with these is
+_Equation: TypeAlias = tuple[list[Any], Any]
 
 
 def find_factors(checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
@@ -36,12 +39,9 @@ def find_factors(checker: Checker, line: ProofLine, want: Quotient, rows: Sequen
         if factor is not None:
             rest = rest - factor * row.gap
     free = [k for k, factor in enumerate(fixed) if factor is None]
-    system = _Equations(checker, line, rest, [rows[k].gap for k in free])
-    try:
-        found = system.solve([rows[k].sentence.sign != "==" for k in free])
-    except system.sympy.PolynomialError:
-        expected = "every multiplier, 'factor*premise', beside roots and powers of quantities"
-        raise TermRefused(line.name, line.rule, expected, "some that are left out") from None
+    found = _Equations(checker, line, rest, [rows[k].gap for k in free]).solve(
+        [rows[k].sentence.sign != "==" for k in free]
+    )
     if found is None:
         missing = checker.quantities_in(rest) - set().union(set(), *(checker.quantities_in(row.gap) for row in rows))
         why = (
@@ -55,22 +55,75 @@ def find_factors(checker: Checker, line: ProofLine, want: Quotient, rows: Sequen
 
 
 class _Equations:
-    """``rest - sum m_k gap_k`` has no quantities, but for what is known to be at least zero."""
+    """``rest - sum m_k gap_k`` has no quantities, but for what is known to be at least zero.
+
+    Quotients become polynomials over one denominator. Its generators are the atoms, and of an atom with roots the smallest root that occurs.
+    """
 
     def __init__(self, checker: Checker, line: ProofLine, rest: Quotient, gaps: Sequence[Quotient]) -> None:
-        self.checker, self.line = checker, line
+        self.checker, self.line, self.rest, self.gaps = checker, line, rest, gaps
         self.sympy: Any = require("sympy", "finding multipliers")
+        self.is_equality = line.sentence.sign == "=="
         atoms = sorted(set(rest.atoms).union(*(gap.atoms for gap in gaps)))
-        self.symbols = {a: self.sympy.Symbol(f"x{k}_", positive=True) for k, a in enumerate(atoms)}
+        self.roots = dict.fromkeys(atoms, 1)  # of an atom: the least common denominator of its powers
+        for polynomial in (p for quotient in (rest, *gaps) for p in (quotient.numerator, *map(dict, quotient.below))):
+            for name, power in (item for at in polynomial for item in at):
+                self.roots[name] = math.lcm(self.roots[name], Fraction(power).denominator)
         self.quantities = [a for a in atoms if checker.quantities_in(Quotient.atom(a))]
-        self.rest, self.gaps = self._to(rest), [self._to(gap) for gap in gaps]
+        if any(self.roots[a] > 1 for a in self.quantities):
+            expected = "every multiplier, 'factor*premise', beside roots and powers of quantities"
+            raise TermRefused(line.name, line.rule, expected, "some that are left out")
+        self.numbers = [a for a in atoms if a not in self.quantities] if self.quantities else []
+        self.chosen = self.quantities or atoms
+        self.symbols = {a: self.sympy.Symbol(f"x{k}_", positive=True) for k, a in enumerate(atoms)}
+        of_numbers = [self.symbols[a] for a in self.numbers]
+        self.domain: Any = self.sympy.QQ[of_numbers] if of_numbers else self.sympy.QQ
 
-    def _to(self, quotient: Quotient) -> Any:
-        local = {str(s): s for s in self.symbols.values()}
-        return self.sympy.sympify(quotient.text(lambda a: str(self.symbols[a])), locals=local, rational=True)
+    def _polynomials(self, quotients: Sequence[Quotient]) -> list[dict[tuple[int, ...], Any]]:
+        """Over one denominator: polynomials in the numbers, by the powers of the atoms that are chosen."""
+        below: dict[Any, int] = {}
+        for quotient in quotients:
+            for key, power in quotient.below.items():
+                below[key] = max(below.get(key, 0), power)
+        order = [*self.numbers, *self.chosen]
+        whole = self.sympy.polys.rings.PolyRing([f"y{k}" for k in range(len(order))], self.sympy.QQ, self.sympy.lex)
+        place = {name: k for k, name in enumerate(order)}
+        raw = [{self._powers(at, place): v for at, v in quotient.numerator.items()} for quotient in quotients]
+        least = [min((0, *(powers[k] for r in raw for powers in r))) for k in range(len(order))]
+        keys = {key: self._element(whole, {self._powers(at, place): v for at, v in key}) for key in below}
+        found = []
+        for quotient, r in zip(quotients, raw, strict=True):
+            total = self._element(
+                whole, {tuple(p - low for p, low in zip(powers, least, strict=True)): v for powers, v in r.items()}
+            )
+            for key, power in below.items():
+                total = total * keys[key] ** (power - quotient.below.get(key, 0))
+            parts: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
+            for powers, value in total.items():
+                parts.setdefault(powers[len(self.numbers) :], {})[powers[: len(self.numbers)]] = value
+            found.append({at: self._number(part) for at, part in parts.items()})
+        return found
 
-    def _back(self, expression: Any) -> str:
-        text = str(self.sympy.factor(expression))
+    def _powers(self, at: Monomial, place: Mapping[str, int]) -> tuple[int, ...]:
+        found = [0] * len(place)
+        for name, power in at:
+            found[place[name]] = int(power * self.roots[name])
+        return tuple(found)
+
+    def _number(self, terms: Mapping[tuple[int, ...], Any]) -> Any:
+        """A polynomial in the numbers, as an element of their domain."""
+        return self.domain.ring.from_dict(terms) if self.numbers else terms[()]
+
+    def _element(self, ring: Any, terms: Mapping[tuple[int, ...], Fraction]) -> Any:
+        return ring.from_dict({powers: self.sympy.QQ(v.numerator, v.denominator) for powers, v in terms.items()})
+
+    def _back(self, value: Any) -> str:
+        roots = {self.symbols[a]: self.symbols[a] ** self.sympy.Rational(1, self.roots[a]) for a in self.numbers}
+        text = str(
+            self.sympy.factor(self.domain.get_field().to_sympy(value)).subs(
+                {s: root for s, root in roots.items() if s != root}
+            )
+        )
         for name, symbol in sorted(self.symbols.items(), key=lambda item: -len(str(item[1]))):
             text = text.replace(str(symbol), name if name.isidentifier() or name.endswith("]") else f"({name})")
         return text
@@ -79,69 +132,84 @@ class _Equations:
         """A solution, as texts; None where there is none."""
         if not self.gaps:
             return []
-        chosen = [self.symbols[a] for a in self.quantities] or list(self.symbols.values())
-        if not chosen:
-            return self._of_numbers(signed)
-        spare = self._spare(chosen)
-        gaps, signs = [*self.gaps, *spare], [*signed, *(True for _ in spare)]
-        unknown = [self.sympy.Symbol(f"m{k}_") for k in range(len(gaps))]
-        total = self.sympy.together(self.rest - sum(u * gap for u, gap in zip(unknown, gaps, strict=True)))
-        parts = self.sympy.Poly(self.sympy.expand(self.sympy.numer(total)), *chosen).terms()
-        equality = self.line.sentence.sign == "=="
-        equations = [c for powers, c in parts if any(powers) or equality or not self.quantities]
-        for support in self._supports(equations, unknown, signs):
-            zero = {u: 0 for k, u in enumerate(unknown) if k not in support}
-            left = [e for e in (self.sympy.expand(e.subs(zero)) for e in equations) if e != 0]
-            asked = [unknown[k] for k in support]
-            solved = self.sympy.linsolve(left, asked) if asked else ([()] if not left else None)
-            if solved:
-                values = [self.sympy.sympify(v).subs(dict.fromkeys(unknown, 0)) for v in next(iter(solved))]
-                own = dict(zip(support, values, strict=True))
-                return [self._back(own[k]) if k in own else "0" for k in range(len(self.gaps))]
+        if not self.chosen:
+            return self._of_numbers()
+        spare = self._spare()
+        signs = [*signed, *(True for _ in spare)]
+        rest, *gaps = self._polynomials([self.rest, *self.gaps, *spare])
+        rows = sorted({at for part in (rest, *gaps) for at in part}, reverse=True)
+        if self.quantities and not self.is_equality:
+            rows = [at for at in rows if any(at)]
+        zero = self.domain.zero
+        equations = [([gap.get(at, zero) for gap in gaps], rest.get(at, zero)) for at in rows]
+        for support in self._supports(equations, signs):
+            if (values := self._solve_on(equations, support)) is not None:
+                return [self._back(values[k]) if k in values else "0" for k in range(len(self.gaps))]
         return None
 
-    def _spare(self, chosen: Sequence[Any]) -> list[Any]:
-        """Monomials of quantities that are known to be at least zero, which may be left over."""
-        if not self.quantities or self.line.sentence.sign == "==":
-            return []
-        names = {str(s): a for a, s in self.symbols.items()}
-        found: dict[Any, None] = {}
-        for expression in (self.rest, *self.gaps):
-            for powers, _ in self.sympy.Poly(self.sympy.numer(self.sympy.together(expression)), *chosen).terms():
-                atoms = [names[str(s)] for s, p in zip(chosen, powers, strict=True) if p]
-                if atoms and all(self.checker.is_nonnegative(Quotient.atom(a)) for a in atoms):
-                    found[self.sympy.prod(s**p for s, p in zip(chosen, powers, strict=True))] = None
-        return list(found)
+    def _solve_on(self, equations: Sequence[_Equation], support: Sequence[int]) -> dict[int, Any] | None:
+        """The unknowns of a support, as elements of the field of fractions, those that are free zero; None where there are none."""
+        field = self.domain.get_field()
+        table = [
+            [field.convert_from(entry, self.domain) for entry in (*(row[k] for k in support), right)]
+            for row, right in equations
+        ]
+        left = [row for row in table if any(row)]
+        if not left:
+            return dict.fromkeys(support, field.zero)
+        matrix: Any = self.sympy.polys.matrices.DomainMatrix(left, (len(left), len(support) + 1), field)
+        reduced, pivots = matrix.rref()
+        if len(support) in pivots:
+            return None
+        values: dict[int, Any] = dict.fromkeys(support, field.zero)
+        entries = reduced.to_list()
+        for row, pivot in enumerate(pivots):
+            values[support[pivot]] = entries[row][-1]
+        return values
 
-    def _of_numbers(self, signed: Sequence[bool]) -> list[str] | None:
+    def _spare(self) -> list[Quotient]:
+        """Monomials of quantities that are known to be at least zero, which may be left over."""
+        if not self.quantities or self.is_equality:
+            return []
+        found: dict[tuple[int, ...], None] = {}
+        for quotient in (self.rest, *self.gaps):
+            [polynomial] = self._polynomials([quotient])
+            for powers in sorted(polynomial, reverse=True):
+                atoms = [a for a, p in zip(self.chosen, powers, strict=True) if p]
+                if atoms and all(self.checker.is_nonnegative(Quotient.atom(a)) for a in atoms):
+                    found[powers] = None
+        return [
+            Quotient({tuple((a, p) for a, p in zip(self.chosen, powers, strict=True) if p): Fraction(1)})
+            for powers in found
+        ]
+
+    def _of_numbers(self) -> list[str] | None:
         """Without any symbol: one premise takes all."""
-        gap = next((k for k, g in enumerate(self.gaps) if g != 0), None)
+        gap = next((k for k, g in enumerate(self.gaps) if not g.zero), None)
         if gap is None:
             return ["0"] * len(self.gaps)
-        return [str(self.rest / self.gaps[gap]) if k == gap else "0" for k in range(len(self.gaps))]
+        return [(self.rest / self.gaps[gap]).text() if k == gap else "0" for k in range(len(self.gaps))]
 
-    def _supports(
-        self, equations: Sequence[Any], unknown: Sequence[Any], signed: Sequence[bool]
-    ) -> list[tuple[int, ...]]:
+    def _supports(self, equations: Sequence[_Equation], signed: Sequence[bool]) -> list[tuple[int, ...]]:
         """All unknowns, and before that those of a vertex with the signs that multipliers must have, at some points."""
         from scipy.optimize import linprog
 
-        everything = tuple(range(len(unknown)))
-        numbers = [s for a, s in self.symbols.items() if a not in self.quantities]
+        everything = tuple(range(len(signed)))
         found: list[tuple[int, ...]] = []
         rng = random.Random(0)
         for _ in range(POINTS):
-            point: Mapping[Any, Any] = {s: Fraction(rng.randint(1, 30), rng.randint(5, 40)) for s in numbers}
-            rows, right = [], []
-            for e in equations:
-                at = self.sympy.Poly(e.subs(point), *unknown) if any(u in e.free_symbols for u in unknown) else None
-                rows.append([0.0] * len(unknown) if at is None else [float(at.coeff_monomial(u)) for u in unknown])
-                right.append(-float(e.subs(point) if at is None else at.coeff_monomial(1)))
-            if not rows:
+            point = [self.sympy.QQ(rng.randint(1, 30), rng.randint(5, 40)) for _ in self.numbers]
+
+            def at(polynomial: Any, point: Sequence[Any] = point) -> float:
+                return float(polynomial(*point) if point else polynomial)
+
+            if not equations:
                 break
+            rows = np.array([[at(coefficient) for coefficient in row] for row, _ in equations])
+            right = np.array([at(right) for _, right in equations])
             bounds = [(0, None) if sign else (None, None) for sign in signed]
-            cost = np.where(np.arange(len(unknown)) < len(self.gaps), 1.0, 1.5)
-            solved = linprog(cost, A_eq=np.array(rows), b_eq=np.array(right), bounds=bounds)
+            cost = np.where(np.arange(len(signed)) < len(self.gaps), 1.0, 1.5)
+            solved = linprog(cost, A_eq=rows, b_eq=right, bounds=bounds)
             if solved.status == 0:
                 support = tuple(int(k) for k in np.flatnonzero(np.abs(solved.x) > 1e-9))
                 if support not in found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 from typing import Any
 
@@ -30,6 +31,7 @@ class Sides:
         number: Callable[[Fraction], Any] = Fraction,
     ) -> None:
         self.numbers, self.lookup, self.where, self.number = dict(numbers), lookup, where, number
+        self._worked_out: dict[str, Any] = {}
 
     def gap(self, sentence: Sentence) -> Any:
         """Left side less right side; of 'exists', the least over its range."""
@@ -57,48 +59,80 @@ class Sides:
         InvalidInput
             A name has no value, or a root is no fraction.
         """
-        match tree:
-            case ast.Constant():
-                return self.number(exact(tree))
-            case ast.Name(id=name):
-                if name in self.numbers:
-                    return self.numbers[name]
-                if name in self.where:
-                    return self.value(self.where[name])
-                raise InvalidInput(f"{name!r} has no value")
-            case ast.UnaryOp(operand=inner):
-                return -self.value(inner)
-            case ast.BinOp(left=left, op=sign, right=right):
-                return _operate(sign, self.value(left), self.value(right), tree)
-            case ast.Subscript(value=ast.Name(id=name), slice=inner):
-                return self.lookup(name, int(self.value(inner)))
-            case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=variable), low, high]):
-                total: Any = Fraction(0)
-                for k in range(int(self.value(low)), int(self.value(high)) + 1):
-                    total = self._at(variable, k).value(body) + total
-                return total
-            case ast.Call(func=ast.Name(id=name), args=args):
-                return _call(name, [self.value(part) for part in args], tree)
-        raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated")
+        return _evaluator_of(tree)(self)
+
+    def of_name(self, name: str) -> Any:
+        """The value of a name: its own, or that of its formula, which is worked out once.
+
+        Raises
+        ------
+        InvalidInput
+            It has none.
+        """
+        if name in self.numbers:
+            return self.numbers[name]
+        if name not in self.where:
+            raise InvalidInput(f"{name!r} has no value")
+        if name not in self._worked_out:
+            self._worked_out[name] = self.value(self.where[name])
+        return self._worked_out[name]
+
+    def total(self, body: ast.expr, variable: str, low: int, high: int) -> Any:
+        """The sum of a formula from one round to another."""
+        found: Any = Fraction(0)
+        for k in range(low, high + 1):
+            found = self._at(variable, k).value(body) + found
+        return found
 
 
-def _operate(sign: ast.operator, a: Any, b: Any, tree: ast.expr) -> Any:
+@lru_cache(maxsize=50_000)
+def _evaluator_of(tree: ast.expr) -> Callable[[Sides], Any]:
+    """What evaluates a formula, made once of its tree."""
+    match tree:
+        case ast.Constant():
+            number = exact(tree)
+            return lambda sides: sides.number(number)
+        case ast.Name(id=name):
+            return lambda sides: sides.of_name(name)
+        case ast.UnaryOp(operand=inner):
+            of_inner = _evaluator_of(inner)
+            return lambda sides: -of_inner(sides)
+        case ast.BinOp(left=left, op=sign, right=right):
+            of_left, of_right, operate = _evaluator_of(left), _evaluator_of(right), _OPERATIONS.get(type(sign), _power)
+            return lambda sides: _operate(operate, of_left(sides), of_right(sides), tree)
+        case ast.Subscript(value=ast.Name(id=name), slice=inner):
+            index = _evaluator_of(inner)
+            return lambda sides: sides.lookup(name, int(index(sides)))
+        case ast.Call(func=ast.Name(id="sum"), args=[body, ast.Name(id=variable), low, high]):
+            first, last = _evaluator_of(low), _evaluator_of(high)
+            return lambda sides: sides.total(body, variable, int(first(sides)), int(last(sides)))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            parts = [_evaluator_of(part) for part in args]
+            return lambda sides: _call(name, [part(sides) for part in parts], tree)
+    raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated")
+
+
+def _operate(operate: Callable[[Any, Any], Any], a: Any, b: Any, tree: ast.expr) -> Any:
     try:
-        match sign:
-            case ast.Add():
-                return b + a if isinstance(a, Fraction) else a + b
-            case ast.Sub():
-                return -b + a if isinstance(a, Fraction) else a - b
-            case ast.Mult():
-                return b * a if isinstance(a, Fraction) else a * b
-            case ast.Div():
-                return a * (1 / b)
-        whole = isinstance(b, Fraction | float) and b % 1 == 0
-        if isinstance(a, Quantity):
-            return a**b
-        return a ** int(b) if whole else float(a) ** float(b)
+        return operate(a, b)
     except (TypeError, ArithmeticError) as error:
         raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated here: {error}") from None
+
+
+def _power(a: Any, b: Any) -> Any:
+    whole = isinstance(b, Fraction | float) and b % 1 == 0
+    if isinstance(a, Quantity):
+        return a**b
+    return a ** int(b) if whole else float(a) ** float(b)
+
+
+#: a form that a fraction meets is first, as it knows what to do with it
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: b + a if isinstance(a, Fraction) else a + b,
+    ast.Sub: lambda a, b: -b + a if isinstance(a, Fraction) else a - b,
+    ast.Mult: lambda a, b: b * a if isinstance(a, Fraction) else a * b,
+    ast.Div: lambda a, b: a * (1 / b),
+}
 
 
 def _call(name: str, parts: list[Any], tree: ast.expr) -> Any:
