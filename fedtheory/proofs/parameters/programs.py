@@ -45,22 +45,28 @@ def by_least_squares(values: Matrix, matrices: Sequence[Matrix]) -> BalanceUnits
     Other units of length and value change coefficients by such factors, so that these lead to the same numbers. Of the last row the largest is one.
     """
     count = len(values)
-    firsts = np.cumsum([count + values.shape[1], *(m.shape[1] for m in matrices)])
-    unknowns = int(firsts[-1])
-    normal, right = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
-    for first, entries in [(count, values), *zip(firsts[:-1], map(np.triu, matrices), strict=True)]:
+    firsts = np.cumsum([values.shape[1], *(m.shape[1] for m in matrices)])
+    unknowns = int(firsts[-1])  # of values and leaves; each equation has one row alone, whose unknown is eliminated
+    in_row, right_of_row = np.zeros(count), np.zeros(count)
+    mixed, normal, right = np.zeros((count, unknowns)), np.zeros((unknowns, unknowns)), np.zeros(unknowns)
+    for first, entries in [(0, values), *zip(firsts[:-1], map(np.triu, matrices), strict=True)]:
         row, *columns = np.nonzero(entries)
         sizes = np.log(np.abs(entries[row, *columns]))
-        places = [row, *(first + column for column in columns)]
+        np.add.at(in_row, row, 1.0)
+        np.subtract.at(right_of_row, row, sizes)
+        places = [first + column for column in columns]
         for i in places:
+            np.add.at(mixed, (row, i), 1.0)
             np.subtract.at(right, i, sizes)
             for j in places:
                 np.add.at(normal, (i, j), 1.0)
-    units = np.exp(np.linalg.lstsq(normal, right, rcond=1e-10)[0])
-    numbers, leaves = units[count : firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
+    shares = mixed / _or_one(in_row)[:, None]
+    logarithms = np.linalg.lstsq(normal - shares.T @ mixed, right - shares.T @ right_of_row, rcond=1e-10)[0]
+    units, rows = np.exp(logarithms), np.exp(right_of_row / _or_one(in_row) - shares @ logarithms)
+    numbers, leaves = units[: firsts[0]], [units[a:b] for a, b in itertools.pairwise(firsts)]
     last = [np.abs(values[-1] * numbers).max(initial=0.0)]
     last += [np.abs(m[-1] * np.outer(u, u)).max() for m, u in zip(matrices, leaves, strict=True)]
-    return np.append(units[: count - 1], 1 / _or_one(np.max(last))), numbers, leaves
+    return np.append(rows[:-1], 1 / _or_one(np.max(last))), numbers, leaves
 
 
 #: of a search; and of what is said of a solver's answer itself, which must not hang on units

@@ -85,7 +85,8 @@ class Quadratics:
         """Leaves, then the b, of a combination of the basis."""
         width = self.system.sizes[block] + len(self.system.functions)
         columns = self.bases[block]
-        return [sum((c * v[i] for c, v in zip(coordinates, columns, strict=True)), self.zero) for i in range(width)]
+        used = [(c, v) for c, v in zip(coordinates, columns, strict=True) if c]
+        return [sum((c * v[i] for c, v in used if v[i]), self.zero) for i in range(width)]
 
     def values(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
         """All values, where the leaves of both blocks are these; those of no function are zero."""
@@ -141,7 +142,7 @@ def kernel(rows: Sequence[Sequence[Any]], width: int, zero: Any) -> list[list[An
 
 
 def _dot(u: Sequence[Any], v: Sequence[Any], zero: Any) -> Any:
-    return sum((a * b for a, b in zip(u, v, strict=False) if a != 0 and b != 0), zero)
+    return sum((a * b for a, b in zip(u, v, strict=False) if a and b), zero)
 
 
 def _apply(matrix: Entries, vector: Sequence[Any], zero: Any) -> list[Any]:
