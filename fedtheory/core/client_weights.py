@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -130,10 +130,14 @@ def weights_here() -> ClientWeights | None:
     return None if meaning is None else meaning.weights
 
 
-@contextmanager
-def weighing(problem: object) -> Iterator[None]:
+def weighing(problem: object) -> AbstractContextManager[None]:
     """Averages over clients are by the weights of this problem; of a problem without, they stay what they are."""
-    weights = weights_of(problem)
+    return weighing_by(weights_of(problem))
+
+
+@contextmanager
+def weighing_by(weights: ClientWeights | None) -> Iterator[None]:
+    """Averages over clients are by these weights; None leaves them what they are."""
     if weights is None or weights == weights_here():
         yield
         return
@@ -175,6 +179,19 @@ def by_weights_of_argument(position: int) -> Callable[[Callable[P, R]], Callable
     return decorate
 
 
+def require_weights_meant(method: object, weights: ClientWeights | None) -> None:
+    """Refuse a method that is stated for clients that count equally (``unweighted`` says why) where they do not.
+
+    Raises
+    ------
+    InvalidInput
+        With the reason.
+    """
+    reason = getattr(method, "unweighted", "")
+    if reason and weights is not None and not are_equal(weights):
+        raise InvalidInput(f"{type(method).__name__} is not for clients with weights: {reason}")
+
+
 def require_equal_weights(what: str) -> None:
     """Refuse ``what`` where clients have weights.
 
@@ -190,7 +207,7 @@ def require_equal_weights(what: str) -> None:
 def shares_of_rows(rows: int, clients: Taking | None, *, exact: bool = False) -> NDArray[Any] | None:
     """What each row counts for in an average over clients, ``(*batch, rows)`` with sums 1; None for the plain mean.
 
-    ``exact``: as fractions, for arrays of objects; else as floats.
+    ``exact``: as they are given, for arrays of objects; else as floats.
 
     Raises
     ------
@@ -230,8 +247,8 @@ def _of_all(meaning: _Meaning, weights: NDArray[Any], rows: int) -> NDArray[Any]
 
 @functools.lru_cache(maxsize=64)
 def _as_array(weights: ClientWeights, exact: bool) -> NDArray[Any]:
-    """The weights as floats or fractions; the same array each time, so that a device is sent it once."""
-    return _exactly(weights) if exact else np.array([float(w) for w in weights])
+    """The weights as they are given, or as floats; the same array each time, so that a device is sent it once."""
+    return np.array(weights, dtype=object) if exact else np.array([float(w) for w in weights])
 
 
 def _exactly(numbers: Any) -> NDArray[Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
-from fedtheory.core.client_weights import are_equal, by_weights_of_argument, playing, weights_of
+from fedtheory.core.client_weights import by_weights_of_argument, playing, require_weights_meant, weights_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
@@ -117,7 +117,7 @@ def run(
         A shape or value is wrong, or the checkpoint belongs to another run.
     """
     _require_method_and_problem(algorithm, problem)
-    _require_meaning_of_weights(algorithm, problem)
+    require_weights_meant(algorithm, weights_of(problem))
     if not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
     if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
@@ -209,13 +209,6 @@ def _require_method_and_problem(algorithm: Any, problem: Any) -> None:
     for value, member, kind in ((algorithm, "round", "method"), (problem, "grad", "problem")):
         if not hasattr(value, member):
             raise InvalidInput(f"{type(value).__name__} is no {kind}: it has no {member!r}")
-
-
-def _require_meaning_of_weights(algorithm: Any, problem: Any) -> None:
-    """Refuse a method that is stated for clients that count equally where they do not."""
-    weights, reason = weights_of(problem), getattr(algorithm, "unweighted", "")
-    if reason and weights is not None and not are_equal(weights):
-        raise InvalidInput(f"{type(algorithm).__name__} is not for clients with weights: {reason}")
 
 
 def bring_hyperparameters(algorithm: Any, x0: Array) -> Any:

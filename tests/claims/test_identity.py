@@ -10,10 +10,10 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from fedtheory.claims import identity
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
-from fedtheory.claims import identity
 from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, collect_data, collect_remarks
 from fedtheory.claims.needs import list_needs
 from fedtheory.claims.references import select
