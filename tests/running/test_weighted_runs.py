@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,10 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.weighted import Weighted
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.measures import metrics
 from fedtheory.running.runner import run
 from problems.logistic import logistic
-from problems.quadratics import Quadratic, random_quadratics
+from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
 
 P = (0.5, 0.3, 0.2)
 LR, K = 0.3, 2
@@ -86,6 +88,23 @@ def test_equal_weights_are_no_weights_bit_for_bit(name, participation) -> None:
     equal = Weighted(f, [1 / 3] * 3)
     trace = run(method, equal, np.ones(3), 5, participation=participation, metrics=["value", "stationarity"])
     assert_equal_traces(replace(trace, info=plain.info), plain)  # the problem's name is another
+
+
+def test_fractions_stay_fractions() -> None:
+    """f_i = (a_i/2) x^2 from x = 1: after one step x = sum_i p_i (1 - lr a_i), exactly."""
+    curvatures = [Fraction(1), Fraction(1, 3), Fraction(1, 7)]
+    f = Weighted(scalar_quadratics(curvatures), [Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    one = run(FedAvg(GradientSteps(1, Fraction(1, 5))), f, np.array([Fraction(1)], dtype=object), 1, metrics={})
+    assert one.state.x[0, 0] == 1 - Fraction(1, 5) * (Fraction(1, 2) + Fraction(1, 9) + Fraction(1, 42))
+
+
+def test_metrics_know_the_weights_outside_of_runs_too() -> None:
+    entry = listed("scaffnew")
+    f = Weighted(CLIENTS, P)
+    state = run(entry.build(**{option.name: option.default for option in entry.options}), f, X0, 1).state
+    state = replace(state, x_i=models(CLIENTS))
+    close(metrics.consensus(f, state), P @ ((state.x_i - state.x) ** 2).sum(axis=-1), 1e-12)
+    close(metrics.value(f, state), P @ CLIENTS.value(state.x), 1e-12)
 
 
 def test_uniformly_drawn_clients_are_averaged_by_their_weights() -> None:
