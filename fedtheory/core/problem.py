@@ -73,6 +73,7 @@ ABILITIES = {
     "lower_bound": "the infimum of the objective, or a number below it",
     "to_cvxpy": "the objective as a CVXPY expression",
     "certify": "certified constants",
+    "certify_average": "certified L_avg and mu_avg of sum_i p_i f_i for weights p_i, where they are sharper than sums of the clients' L_i and mu_i",
     "slice": "the same problem restricted to a range of clients",
     "conjugate": "convex conjugates f_i^*(y_i): (..., n, d) -> (..., n), infinity outside their domains",
     "conjugate_grad": "gradients of the conjugates, argmax_x <x, y_i> - f_i(x)",

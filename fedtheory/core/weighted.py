@@ -15,7 +15,7 @@ from fedtheory.core.arrays import to_numpy
 from fedtheory.core.client_weights import ClientWeights, check_weights, read_weights, weights_here
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import Certified, Problem, need
+from fedtheory.core.problem import Certified, Problem, can, need
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points
 from fedtheory.core.wrapped import Wrapped
 
@@ -54,7 +54,7 @@ class Weighted(Wrapped):
     client_weights: Sequence[float | Fraction]
 
     withheld: ClassVar[frozenset[str]] = frozenset(
-        {"solution", "bracket", "lower_bound", "to_cvxpy", "average_hess", "bounded_dissimilarity"}
+        {"solution", "bracket", "lower_bound", "to_cvxpy", "average_hess", "bounded_dissimilarity", "certify_average"}
     )
 
     def __post_init__(self) -> None:
@@ -105,9 +105,11 @@ class Weighted(Wrapped):
         return given(first, last)
 
     def changed_certify(self, given: Callable[[], Mapping[str, Certified]]) -> dict[str, Certified]:
-        """Constants of clients as they are, and L_avg and mu_avg of the weighted sum, from theirs."""
+        """Constants of clients as they are, and L_avg and mu_avg of the weighted sum: the problem's own, or from the clients'."""
         known = given()
         found = {name: known[name] for name in _OF_CLIENTS if name in known}
+        if can(self.inner, "certify_average"):
+            return found | self.inner.certify_average(self._weights)
         for average, each, largest, side in (("L_avg", "L_i", "L", np.inf), ("mu_avg", "mu_i", "mu", -np.inf)):
             values = to_numpy(known[each].value) if each in known else np.full(1, np.inf)
             if np.isfinite(values).all():

@@ -12,14 +12,14 @@ from fedtheory.core.arrays import average, to_numpy
 from fedtheory.core.client_weights import check_weights, read_weights, weighing
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.participation import ByWeight, Clients
-from fedtheory.core.problem import constant, gradient, heterogeneity_at, need, objective
+from fedtheory.core.problem import constant, constants, gradient, heterogeneity_at, need, objective
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, Regularised
 from fedtheory.core.weighted import Weighted, weighted, weights_by_data
 from fedtheory.measures.ground_truth import ground_truth
 from problems.huber import random_huber
 from problems.logistic import logistic
-from problems.quadratics import Quadratic, random_quadratics, scalar_quadratics
+from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
 
 P = (0.5, 0.3, 0.2)
 ROWS = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
@@ -92,10 +92,20 @@ def test_the_objective_is_the_weighted_sum_with_its_own_minimum() -> None:
     close(truth.x, np.linalg.solve(a, b), 1e-12)
     assert truth.gap < 1e-20 and np.linalg.norm(truth.x - f.solution()) > 1e-2
     low, high = np.linalg.eigvalsh(a)[[0, -1]]
-    assert constant(w, "mu_avg").value <= low and constant(w, "L_avg").value >= high
+    assert low - 1e-12 < constant(w, "mu_avg").value <= low and high <= constant(w, "L_avg").value < high + 1e-12
     assert constant(w, "L").value == constant(f, "L").value  # a client's own work knows no weights
     x_star = truth.x[None, :]
     close(heterogeneity_at(w, x_star).value ** 2, np.array(P) @ (f.grad(x_star) ** 2).sum(axis=-1), 1e-10)
+
+
+def test_constants_of_the_sum_come_from_the_clients_where_nothing_is_sharper() -> None:
+    f = logistic([np.ones((2, 1)), 3 * np.ones((1, 1))], [np.array([1.0, -1.0]), np.array([1.0])], l2=0.5)
+    w = Weighted(f, (0.75, 0.25))
+    for average_of, each in (("L_avg", "L_i"), ("mu_avg", "mu_i")):
+        close(constant(w, average_of).value, np.array([0.75, 0.25]) @ constant(f, each).value, 1e-12)
+    assert "L" in constants(w) and not {"zeta", "G_centred", "bgd"} & {*constants(w)}
+    mixed = random_indefinite(3, 2, seed=0)  # of clients that are not convex, by the eigenvalues of the sum
+    assert constant(mixed, "mu").value < 0 < constant(Weighted(mixed, (0.34, 0.33, 0.33)), "mu_avg").value
 
 
 def test_clients_weighted_by_their_data_are_the_model_of_all_data() -> None:
