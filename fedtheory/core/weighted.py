@@ -109,7 +109,8 @@ class Weighted(Wrapped):
         known = given()
         found = {name: known[name] for name in _OF_CLIENTS if name in known}
         if can(self.inner, "certify_average"):
-            return found | self.inner.certify_average(self._weights)
+            of_average: dict[str, Certified] = self.inner.certify_average(self._weights)
+            return found | of_average
         for average, each, largest, side in (("L_avg", "L_i", "L", np.inf), ("mu_avg", "mu_i", "mu", -np.inf)):
             values = to_numpy(known[each].value) if each in known else np.full(1, np.inf)
             if np.isfinite(values).all():
