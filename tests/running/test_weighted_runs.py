@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from helpers import assert_equal_traces, close
 
-from fedtheory.algorithms import FedAvg, listed
+from fedtheory.algorithms import FedAvg, FedNova, listed
 from fedtheory.command_line.main import main
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
@@ -88,6 +88,14 @@ def test_equal_weights_are_no_weights_bit_for_bit(name, participation) -> None:
     equal = Weighted(f, [1 / 3] * 3)
     trace = run(method, equal, np.ones(3), 5, participation=participation, metrics=["value", "stationarity"])
     assert_equal_traces(replace(trace, info=plain.info), plain)  # the problem's name is another
+
+
+def test_fednova_is_its_source_with_weights() -> None:
+    """x + (sum_i p_i tau_i) sum_i p_i (x_i - x) / tau_i, for clients with numbers of steps tau_i of their own (Wang et al. 2020)."""
+    tau, p = np.array([1, 2, 3]), np.array(P)
+    moved = np.array([models(CLIENTS, k)[i] for i, k in enumerate(tau)]) - X0
+    found = run(FedNova(GradientSteps(tau, LR)), Weighted(CLIENTS, P), X0, 1).state.x[0]
+    close(found, X0 + (p @ tau) * (p @ (moved / tau[:, None])), 1e-12)
 
 
 def test_fractions_stay_fractions() -> None:
