@@ -15,6 +15,7 @@ from .claims.verdict import Verdict as Verdict
 from .conformance.compare import conform as conform
 from .core.participation import All as All
 from .core.participation import Bernoulli as Bernoulli
+from .core.participation import ByWeight as ByWeight
 from .core.participation import Fixed as Fixed
 from .core.participation import Schedule as Schedule
 from .core.participation import Uniform as Uniform
@@ -25,6 +26,7 @@ from .core.regularisers import L1 as L1
 from .core.regularisers import NuclearNorm as NuclearNorm
 from .core.regularisers import Ridge as Ridge
 from .core.regularisers import regularised as regularised
+from .core.weighted import Weighted as Weighted
 from .local.adaptive_gradient import Adaptive as Adaptive
 from .local.inexact import Inexact as Inexact
 from .local.inexact import ToAccuracy as ToAccuracy

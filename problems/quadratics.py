@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -303,6 +304,20 @@ class Quadratic:
                 np.sqrt((g * g).sum(axis=-1).mean(axis=-1)), "gradients at the closed-form solution"
             )
         return found
+
+    def certify_average(self, weights: Sequence[float | Fraction]) -> dict[str, Certified]:
+        """L_avg and mu_avg of sum_i p_i f_i: eigenvalues of sum_i p_i A_i, widened by the errors of the sum and of the eigensolver."""
+        shares, curvatures = np.array([float(w) for w in weights]), to_numpy(self.A).astype(float)
+        low, high = eigen_range(np.einsum("i,...ijk->...jk", shares, curvatures))
+        sizes = np.sqrt(
+            (curvatures**2).sum(axis=(-1, -2))
+        )  # in the Frobenius norm, also of what weights as floats lose
+        lost = (self.n + 4) * np.finfo(float).eps * (sizes @ shares)
+        how = "eigenvalues of sum_i p_i A_i, widened"
+        return {
+            "L_avg": Certified(np.maximum(np.abs(low - lost), np.abs(high + lost)), how),
+            "mu_avg": Certified(low - lost, how),
+        }
 
     def bounded_dissimilarity(self, D: float) -> Certified:
         """Smallest G with mean_i ||grad f_i(x)||^2 <= G^2 + D^2 ||grad f(x)||^2 for all x (FedPD, A3).

@@ -57,6 +57,7 @@ class Method:
     ``sends`` : vectors of length d that an active client sends and receives a round, where that is always the same.
     ``first_exchange`` : vectors of length d that every client, active or not, sends and receives before the first round; x^0 is known to all.
     ``partial`` : whether it is defined when only some clients take part; where it is not, a round refuses them and names ``instead``.
+    ``unweighted`` : why it is not for clients that count unequally (`fedtheory.core.client_weights`); empty where it is.
 
     ``fixes`` : variables that others fix in every state that its rounds lead to from its own start: name to a function of the others by name.
     ``open_starts`` : variables whose start its paper leaves open, and the option that chooses it here.
@@ -73,6 +74,7 @@ class Method:
     sends: ClassVar[tuple[int, int]] = (1, 1)
     partial: ClassVar[bool] = True
     instead: ClassVar[str] = "a method with partial participation such as Scaffold"
+    unweighted: ClassVar[str] = ""
     fixes: ClassVar[Fixes] = {}
     open_starts: ClassVar[Mapping[str, str]] = {}
 

@@ -52,6 +52,7 @@ class CompressedScaffnew(Method):
     family = "compressed"
     partial = False
     instead = "5GCS"
+    unweighted = "each coordinate is sent by s of n clients and their sum divided by s, which keeps a common point only where all count equally"
 
     lr: ConstantStep
     p: Probability

@@ -36,6 +36,7 @@ class _Asynchronous(Method):
     """What the two methods share. A round is a flush of the buffer: active clients are those that arrive, and then receive x^{r+1}."""
 
     family = "averaging"
+    unweighted = "whoever arrives counts equally in its source, and in a buffer of one client the weight would cancel"
 
     local: LocalSolver
     power: NotNegative

@@ -32,8 +32,9 @@ class FedNova(Method):
     with more steps count more. Here they count equally (the source has the weights that any local optimiser gives). What stays is the bias of
     more than one local step, which vanishes with the step size. Equal numbers of steps give `FedAvg`.
 
-    Departures: the clients' weights are equal; local steps are plain (the source also treats momentum and a proximal term, whose
-    normaliser is another number than tau_i).
+    The means are by the clients' weights where the problem has some, as in the source.
+
+    Departures: local steps are plain (the source also treats momentum and a proximal term, whose normaliser is another number than tau_i).
 
     Parameters
     ----------

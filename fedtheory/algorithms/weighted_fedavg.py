@@ -44,6 +44,7 @@ class WeightedFedAvg(Method):
     """
 
     family = "averaging"
+    unweighted = "its own weights are the clients' numbers of steps; FedAvg takes the problem's weights"
 
     local: LocalSolver
 

@@ -179,6 +179,12 @@ def stated_option(more: str) -> Callable[[Any], Any]:
     )
 
 
+weights_option = click.option(
+    "--weights",
+    metavar="P1,...,PN|data",
+    help="Weights p_i of the clients, with the sum 1: f is sum_i p_i f_i, and every average is by them; 'data': their shares of the samples "
+    "[default: all alike].",
+)
 start_option = click.option(
     "--start", type=float, help="Every coordinate of the starting point [default: 1; a network's own random weights]."
 )

@@ -24,15 +24,20 @@ from fedtheory.command_line.options import (
     require_one_on_terminal,
     seed_option,
     start_option,
+    weights_option,
     write_output,
 )
 from fedtheory.tools.devices import AUTOMATIC, Placement
+
+#: options that folders from before them do not name, and their defaults
+_LATER = {"weights": None, "drawn": "uniform"}
 
 
 def _configuration(algorithm: str, problem: str, options: dict[str, Any]) -> dict[str, Any]:
     """What decides the numbers of a run: everything but where they are written, and where data lies."""
     elsewhere = {"results", "checkpoint", "picture", "json_file", "csv_file", "show_split", "data"}
     kept = {name: value for name, value in options.items() if name not in elsewhere}
+    kept = {name: value for name, value in kept.items() if name not in _LATER or value != _LATER[name]}
     kept["of_device"] = kept.pop("device")  # its name in folders that were written before it was the command's own
     if kept["library"] == AUTOMATIC:
         del kept["library"]
@@ -57,7 +62,15 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
 @add_problem_options
 @add_place_options
 @click.option("--instance", type=click.IntRange(min=0), help="Seed of the problem's data [default: --seed].")
+@weights_option
 @click.option("--participants", type=int, help="Clients drawn a round [default: all].")
+@click.option(
+    "--drawn",
+    type=click.Choice(["uniform", "by-weight"]),
+    default="uniform",
+    show_default=True,
+    help="How participants are: uniformly, and averaged by the weights of those drawn; or by weight, with replacement, and averaged equally.",
+)
 @click.option("--available", type=int, help="Number of clients that ever take part, the first ones [default: all].")
 @start_option
 @click.option(
@@ -122,6 +135,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
         "seed": data_seed,
         "data": find_data_folder(options["data"]),
+        "weights": options["weights"],
     }
     build, shown_in = build_problem, options["show_split"]
     if shown_in is not None:
@@ -147,7 +161,9 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
             instance,
             x0,
             options["rounds"],
-            participation=choose_participation(options["participants"], options["available"]),
+            participation=choose_participation(
+                options["participants"], options["available"], by_weight=options["drawn"] == "by-weight"
+            ),
             seed=options["seed"],
             metrics=metrics,
             every=options["every"],

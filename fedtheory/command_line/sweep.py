@@ -27,6 +27,7 @@ from fedtheory.command_line.options import (
     say_what_is_kept,
     scheduler_option,
     start_option,
+    weights_option,
     workers_option,
     write_output,
 )
@@ -82,6 +83,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @click.argument("problems", shell_complete=complete_problems)
 @click.option("--rounds", type=click.IntRange(min=1), default=100, show_default=True)
 @add_later(_problem_lists)
+@weights_option
 @_values("--participants", "participants", int, None, "Clients drawn a round.")
 @_values("--seed", "seeds", int, 0, "Seeds of the runs: samples, clients drawn, coins.")
 @_values("--instance", "instances", int, 0, "Seeds of the problems' data.")
@@ -141,6 +143,7 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         metrics=options["metric"],
         device=options["device"],
         library=options["library"],
+        weights=options["weights"],
         **chosen,
     )
     batches = grid.batches()

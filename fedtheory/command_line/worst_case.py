@@ -23,6 +23,7 @@ from fedtheory.command_line.options import (
     smoothness_option,
     write_answer,
 )
+from fedtheory.command_line.worst_case_weights import read_weights_of_clients, say_for_all_weights, tell_weights
 from fedtheory.tools.digits import known_digits
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ def _class_options(function: Any) -> Any:
 )
 @click.option(
     "--participants", type=int, metavar="S", help="S of the n clients take part, uniformly at random (one round)."
+)
+@click.option(
+    "--weights",
+    metavar="P1,...,PN",
+    help="Weights of the clients, with the sum 1, one by one: f is sum_i p_i f_i, averages and zeta are by them [default: all alike].",
 )
 @click.option("--rounds", type=int, default=1, show_default=True)
 @_class_options
@@ -153,13 +159,21 @@ def worst_case_command(algorithm: str, **options: Any) -> None:
     counted = next((name for name in ("participants", "sigma") if options[name] is not None), None)
     if options["clients"] is None and counted is not None:
         raise InvalidInput(f"--{counted} needs the number of clients; pass --clients N with it")
-    symmetric = options["clients"] is None or counted is not None or options["similarity"] is not None
+    if options["weights"] is not None:
+        options = options | read_weights_of_clients(options)
+    unlike = options["weights"] is not None and options["similarity"] is None and options["sigma"] is None
+    symmetric = not unlike and (options["clients"] is None or counted is not None or options["similarity"] is not None)
+    if symmetric and options["weights"] is not None:
+        raise InvalidInput(
+            "--weights are of clients one by one, and --sigma and --similarity are stated for equal ones; leave one out"
+        )
     if options["bound"] is not None and not 0 < options["bound"] < math.inf:
         raise InvalidInput(f"--bound must be positive and finite, got {options['bound']}")
     names = ("certificate", "largest", "along", "figure", "agree")
     only = [f"--{name}" for name in names if options[name] not in (None, False)]
     if not symmetric and only:
-        raise InvalidInput(f"{only[0].replace('_', '-')} goes with --clients any (or with --participants)")
+        without = "without --weights" if unlike else "(or with --participants)"
+        raise InvalidInput(f"{only[0].replace('_', '-')} goes with --clients any {without}")
     if options["along"] is not None and not (options["along"][1] < options["along"][2] and options["along"][3] >= 2):
         raise InvalidInput(f"--along takes NAME LOW HIGH COUNT with LOW < HIGH and COUNT >= 2, got {options['along']}")
     answer_for = _for_every_n if symmetric else _for_one_n
@@ -211,11 +225,14 @@ def _for_one_n(algorithm: str, function_class: FunctionClass, options: dict[str,
         measure=options["measure"],
         radius=options["radius"],
         time_limit=options["time_limit"],
+        participants=options["participants"],
+        weights=options["weights"],
     )
     return {
         "algorithm": repr(found.algorithm),
         "class": str(function_class),
         "clients": found.n,
+        **tell_weights(found, options),
         "rounds": found.rounds,
         "measure": found.measure,
         "radius": found.radius,
@@ -379,6 +396,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
     if answer.get("participants"):
         who += f", {answer['participants']} of them a round, in expectation"
     click.echo(f"{answer['algorithm']} over {answer['class']}, {who}, {answer['rounds']} rounds")
+    if answer.get("weights"):
+        click.echo(f"weights {', '.join(answer['weights'])}")
     if answer["unstated"]:
         click.echo(answer["unstated"])
     measure = answer["measure"]
@@ -394,6 +413,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
         )
     if answer.get("relaxations"):
         click.echo(f"an upper bound of the worst case: {'; '.join(answer['relaxations'])}")
+    say_for_all_weights(answer)
     if answer.get("difference") is not None:
         click.echo(f"two solvers agree up to {answer['difference']:.2g}")
     if answer["replayed"] is not None:

@@ -22,6 +22,7 @@ from .errors import SolverFailed as SolverFailed
 from .layers import Layer as Layer
 from .participation import All as All
 from .participation import Bernoulli as Bernoulli
+from .participation import ByWeight as ByWeight
 from .participation import Clients as Clients
 from .participation import Fixed as Fixed
 from .participation import Participation as Participation
@@ -43,4 +44,6 @@ from .regularisers import Regularised as Regularised
 from .regularisers import Regulariser as Regulariser
 from .regularisers import Ridge as Ridge
 from .regularisers import regularised as regularised
+from .weighted import Weighted as Weighted
+from .weighted import weighted as weighted
 from .wrapped import Wrapped as Wrapped

@@ -24,6 +24,7 @@ import numpy as np
 from array_api_compat import array_namespace, device, is_cupy_namespace, is_torch_namespace
 from numpy.typing import NDArray
 
+from fedtheory.core.client_weights import require_equal_weights, shares_of_rows
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.shapes import (
     ActivePoints,
@@ -193,11 +194,15 @@ def average(x: ClientPoints, clients: Clients | None = None) -> ServerPoint:
 
     This is the one place where information crosses from client to client. Algorithms never use a bare mean,
     because an engine may give this function another meaning. With ``clients`` whose ``present`` mask is set
-    (Bernoulli participation), the average is over those present.
+    (Bernoulli participation), the average is over those present. Where clients have weights, it is by these
+    (`fedtheory.core.client_weights`).
     """
     if stands_for_all(x):
+        require_equal_weights("one row that stands for all clients")
         return x.averaged(clients)
-    xp = namespace(x)
+    xp, shares = namespace(x), shares_of_rows(x.shape[-2], clients, exact=is_object(x))
+    if shares is not None:
+        return xp.sum(x * moved_once(shares, x)[..., None], axis=-2, keepdims=True)
     if clients is None or clients.present is None:
         total = xp.sum(x, axis=-2, keepdims=True)
         return _divide_exactly(total, x.shape[-2]) if is_object(x) else total / x.shape[-2]

@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.core.arrays import Scalar, average, clamp, inner, mean_of_clients, namespace, squared_norm
+from fedtheory.core.client_weights import by_weights_of_argument
 from fedtheory.core.problem import Problem, need, objective
 from fedtheory.core.regularisers import Regulariser, Ridge
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint
@@ -36,6 +37,7 @@ def fenchel_young_gap(problem: Problem, x: Points, y: Points) -> ClientValues:
     return problem.value(x) + conjugate(y) - inner(x, y)
 
 
+@by_weights_of_argument(0)
 def dual_value(problem: Problem, y: ClientPoints) -> RunValues:
     """D(y) of the module's docstring, a lower bound of the optimal value.
 
@@ -56,6 +58,7 @@ def duality_gap(problem: Problem, x: ServerPoint, y: ClientPoints) -> RunValues:
     return objective(problem, x) - dual_value(problem, y)
 
 
+@by_weights_of_argument(0)
 def dual_point(
     problem: Problem, x: ServerPoint, y: ClientPoints, step: Scalar
 ) -> tuple[ServerPoint, ClientPoints, ServerPoint]:
@@ -83,6 +86,7 @@ def dual_point(
     return new, y - (mean + p), p
 
 
+@by_weights_of_argument(0)
 def certified_gap(problem: Problem, x: ServerPoint, y: ClientPoints, p: ServerPoint) -> tuple[RunValues, RunValues]:
     """P(x) - D(y) for a pair made by `dual_point`, with room for rounding: the bound and the room in it.
 
@@ -100,6 +104,7 @@ def certified_gap(problem: Problem, x: ServerPoint, y: ClientPoints, p: ServerPo
 # ---- DualFL -------------------------------------------------------------------------------------------------------
 
 
+@by_weights_of_argument(0)
 def dualfl_dual_value(problem: Problem, xi: ClientPoints, nu: float) -> RunValues:
     """-E_d(xi)/n of DualFL's dual (20): -mean_i g_i^*(xi_i) - ||mean xi||^2/(2 nu), g_i = f_i - (nu/2)||x||^2; a lower bound of P*.
 
@@ -120,6 +125,7 @@ def dualfl_gap(problem: Problem, x: ServerPoint, xi: ClientPoints, nu: float) ->
     return objective(problem, x) - dualfl_dual_value(problem, xi, nu)
 
 
+@by_weights_of_argument(0)
 def dualfl_exact_gap(problem: Problem, x: ServerPoint, x_i: ClientPoints, xi: ClientPoints, nu: float) -> RunValues:
     """P(x) + E_d(xi)/n without a conjugate, for duals xi_i that are subgradients of g_i at x_i, as after exact local solves.
 

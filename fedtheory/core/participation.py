@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.core.client_weights import weights_here
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.randomness import Key
 
@@ -30,6 +31,8 @@ class Clients:
         Which clients, without repetition.
     present : bool array ``(*batch, m)``, optional
         Rows of a batch may differ in how many clients take part: entries that are False only fill the row up.
+    times : integer array ``(*batch, m)``, optional
+        How often each was drawn, where that was with replacement; an average counts a client so many times. 0 where it only fills the row up.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class Clients:
     n: int
     index: NDArray[np.int64]
     present: NDArray[np.bool_] | None = None
+    times: NDArray[np.int64] | None = None
 
     @cached_property
     def positions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -133,6 +137,47 @@ class Bernoulli:
 
 
 @dataclass(frozen=True)
+class ByWeight:
+    """m draws with replacement, client i with its weight p_i in the problem; the average is the mean over the draws (`Clients.times`).
+
+    E of the average is sum_i p_i x_i (Li et al. 2020, On the Convergence of FedAvg on Non-IID Data, Scheme I). Without weights every
+    client is drawn with the probability 1/n. A client that is drawn twice works once, sends once, and counts twice.
+
+    Examples
+    --------
+    >>> who = ByWeight(4).draw(2, Key(0, 0))
+    >>> print(who.index, who.times)
+    [0 1] [3 1]
+    """
+
+    m: int
+
+    def draw(self, n: int, key: Key) -> Clients:
+        """Return the clients that were drawn, and how often.
+
+        Raises
+        ------
+        InvalidInput
+            There are no draws, or the weights are those of another number of clients.
+        """
+        if self.m < 1:
+            raise InvalidInput(f"clients are to be drawn m={self.m} times; choose m >= 1")
+        weights = weights_here()
+        shares = np.full(n, 1 / n) if weights is None else np.array([float(w) for w in weights])
+        if len(shares) != n:
+            raise InvalidInput(
+                f"there are {len(shares)} weights, and n = {n} clients are drawn from; give one weight a client"
+            )
+        upper = np.cumsum(shares)
+        drawn = np.searchsorted(upper[:-1], key.uniform("participation", (self.m,)), side="right")
+        times = (drawn[..., None] == np.arange(n)).sum(axis=-2)
+        most = int((times > 0).sum(axis=-1).max())
+        index = np.argsort(times == 0, axis=-1, kind="stable")[..., :most]
+        counts = np.take_along_axis(times, index, axis=-1)
+        return Clients(n, index, None if (counts > 0).all() else counts > 0, counts)
+
+
+@dataclass(frozen=True)
 class Fixed:
     """The same subset for ever: the others never take part (incomplete participation).
 
@@ -167,8 +212,24 @@ class Schedule:
         return _checked(n, self.choose(key.round))
 
 
-def choose_participation(participants: int | None, available: int | None = None) -> Participation:
-    """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default)."""
+def choose_participation(
+    participants: int | None, available: int | None = None, *, by_weight: bool = False
+) -> Participation:
+    """Return the participation of ``participants`` clients a round (all by default) of the first ``available`` (all by default).
+
+    ``by_weight``: they are drawn by their weights, with replacement (`ByWeight`).
+
+    Raises
+    ------
+    InvalidInput
+        Clients are to be drawn by weight, and it is not said how many, or only some are ever available.
+    """
+    if by_weight:
+        if participants is None or available is not None:
+            raise InvalidInput(
+                "clients that are drawn by weight need a number of draws (participants), and all must be available"
+            )
+        return ByWeight(participants)
     if participants is None:
         return All() if available is None else Fixed(tuple(range(available)))
     return Uniform(participants, available)

@@ -1,6 +1,7 @@
 """What a problem is, and the certified constants of an instance.
 
-A problem is n clients' objectives f_1, ..., f_n on R^d; the objective is their average f. It must give `value` and
+A problem is n clients' objectives f_1, ..., f_n on R^d; the objective is their average f, by weights where clients have them
+(`fedtheory.core.weighted`). It must give `value` and
 `grad`; whatever else it can give (a proximal step, stochastic gradients, Hessians, an exact solution, a CVXPY
 model, constants) it gives by having the method, and asking for what is not there is an error that says what is.
 """
@@ -15,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from fedtheory.core.arrays import Array, average, is_array, like, mean_of_clients, namespace, to_numpy
+from fedtheory.core.client_weights import by_weights_of_argument, weights_of
 from fedtheory.core.errors import NotAvailable
 from fedtheory.core.participation import Clients
 from fedtheory.core.sample_rows import SparseRows
@@ -71,6 +73,7 @@ ABILITIES = {
     "lower_bound": "the infimum of the objective, or a number below it",
     "to_cvxpy": "the objective as a CVXPY expression",
     "certify": "certified constants",
+    "certify_average": "certified L_avg and mu_avg of sum_i p_i f_i for weights p_i, where they are sharper than sums of the clients' L_i and mu_i",
     "slice": "the same problem restricted to a range of clients",
     "conjugate": "convex conjugates f_i^*(y_i): (..., n, d) -> (..., n), infinity outside their domains",
     "conjugate_grad": "gradients of the conjugates, argmax_x <x, y_i> - f_i(x)",
@@ -82,6 +85,7 @@ ABILITIES = {
     "test_accuracy": "share of a test set that models get right: (..., k, d) -> (..., k); --test own on the command line",
     "personal_accuracy": "share of its own test samples that each client's model gets right: (..., n, d) -> (..., n)"
     "; --tests-a-client on the command line",
+    "client_weights": "weights p_i, positive numbers with the sum 1; f is sum_i p_i f_i (`fedtheory.core.weighted.Weighted`)",
     "plan": "what it decides by measurement (`decisions`, `adopt`); a checkpoint keeps it, so that a resumed run decides alike",
 }
 
@@ -110,6 +114,7 @@ def need(problem: Any, ability: str, purpose: str) -> Any:
     return found
 
 
+@by_weights_of_argument(0)
 def objective(problem: Problem, x: ServerPoint) -> RunValues:
     """f(x), plus the shared regulariser where there is one, at a common point."""
     smooth = mean_of_clients(problem.value(x))
@@ -117,6 +122,7 @@ def objective(problem: Problem, x: ServerPoint) -> RunValues:
     return smooth if regulariser is None else smooth + regulariser.value(x)[..., 0]
 
 
+@by_weights_of_argument(0)
 def gradient(problem: Problem, x: ServerPoint) -> ServerPoint:
     """Gradient of f, without the regulariser, at a common point."""
     return average(problem.grad(x))
@@ -127,6 +133,9 @@ def average_hessian(problem: Any, x: ServerPoint) -> SquareMatrices:
     if can(problem, "average_hess"):
         return problem.average_hess(x)
     found = problem.hess(x)  # of all clients alike where it has a client axis of length one
+    weights = weights_of(problem)
+    if weights is not None and found.shape[-3] > 1:
+        return namespace(found).sum(found * like(np.array([float(w) for w in weights]), found)[:, None, None], axis=-3)
     return namespace(found).mean(found, axis=-3)
 
 
@@ -242,10 +251,13 @@ def constant(problem: Any, name: str) -> Certified:
     return found[name]
 
 
+@by_weights_of_argument(0)
 def heterogeneity_at(problem: Problem, x_star: ServerPoint) -> Certified:
     """Root mean square of the clients' gradients at a given solution (the constant zeta)."""
-    g = to_numpy(problem.grad(x_star))
-    return Certified(np.sqrt(np.mean(np.sum(g * g, axis=-1), axis=-1)), "evaluated at the given solution")
+    g, weights = to_numpy(problem.grad(x_star)), weights_of(problem)
+    lengths = np.sum(g * g, axis=-1)
+    mean = np.mean(lengths, axis=-1) if weights is None else lengths @ np.array([float(w) for w in weights])
+    return Certified(np.sqrt(mean), "evaluated at the given solution")
 
 
 def move_to_library(problem: Any, reference: Array) -> Any:

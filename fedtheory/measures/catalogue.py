@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from fedtheory.core.client_weights import by_weights_of_argument
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.layers import ranks
 from fedtheory.core.problem import Problem, can, need
@@ -187,6 +188,7 @@ def offered_metrics(state: Any, problem: Problem | None = None) -> dict[str, Met
     return {name: metric.function for name, metric in METRICS.items() if metric.is_offered(state, problem)}
 
 
+@by_weights_of_argument(2)
 def choose_metrics(
     names: Iterable[str], method: Any, problem: Problem, x0: ServerPoint, on_host: Problem | None = None
 ) -> tuple[Any, dict[str, Metric]]:

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.arrays import average, mean_of_clients, squared_norm, to_numpy
+from fedtheory.core.client_weights import by_weights_of_argument, weights_of
 from fedtheory.core.duality import certified_gap, dual_point
 from fedtheory.core.errors import FedtheoryError, InvalidInput, NotAvailable, SolverFailed, require
 from fedtheory.core.problem import (
@@ -44,6 +45,7 @@ from fedtheory.core.problem import (
     objective,
 )
 from fedtheory.core.regularisers import Regularised, slope
+from fedtheory.core.weighted import Weighted
 from fedtheory.tools.enclosures import UNIT, WIDER, enclosed, enclosed_problem
 
 CVXPY_SOLVERS = ("CLARABEL", "OSQP", "SCS")
@@ -113,6 +115,7 @@ class GroundTruth:
         return self
 
 
+@by_weights_of_argument(0)
 def ground_truth(problem: Problem, *, witness: bool | None = None) -> GroundTruth:
     """Minimise the average objective of one instance, with its regulariser, and certify the answer.
 
@@ -302,7 +305,8 @@ def solve_consensus(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float
     -------
     x : array ``(d,)``
     y : array ``(n, d)``
-        Approximate subgradients of f_i at x with mean in minus the subdifferential of h: -n times the constraints' multipliers.
+        Approximate subgradients of f_i at x with mean in minus the subdifferential of h: -n times the constraints' multipliers, or
+        -1/p_i times where clients have weights.
     value : float
     solver : str
 
@@ -312,18 +316,21 @@ def solve_consensus(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float
         No solver returned a finite point.
     """
     cp = require("cvxpy", "ground truth from an independent solver")
-    base = problem.inner if isinstance(problem, Regularised) else problem  # the model needs the regulariser once
+    weights = weights_of(problem)
+    base = problem.inner if weights is not None and isinstance(problem, Weighted) else problem
+    base = base.inner if isinstance(base, Regularised) else base  # the model needs the regulariser once
     cut = need(base, "slice", "a CVXPY model with one copy of x a client")
     x, total, constraints = cp.Variable(problem.d), 0, []
     for i in range(problem.n):
         x_i, expression = need(cut(i, i + 1), "to_cvxpy", "ground truth")()
-        total = total + expression / problem.n
+        total = total + (expression / problem.n if weights is None else float(weights[i]) * expression)
         constraints.append(x_i == x)
     if can(problem, "regulariser"):
         total = total + problem.regulariser.to_cvxpy(x)
     model = cp.Problem(cp.Minimize(total), constraints)
     solver = _solve(cp, model, x, problem.name, TIGHT)
-    y = np.array([-problem.n * np.asarray(constraint.dual_value) for constraint in constraints])
+    scales = [problem.n] * problem.n if weights is None else [1 / float(w) for w in weights]
+    y = np.array([-k * np.asarray(found.dual_value) for k, found in zip(scales, constraints, strict=True)])
     return np.asarray(x.value, dtype=float).ravel(), y, float(model.value), solver
 
 

@@ -1,6 +1,6 @@
 """What can be measured after a round: plain functions ``(problem, state) -> (*batch,)``.
 
-Those that need a constant (f*, x*) are made by a function of it.
+Those that need a constant (f*, x*) are made by a function of it. Where clients have weights, means over them are by these.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fedtheory.core.arrays import Array, beside, mean_of_clients, namespace, squared_norm
+from fedtheory.core.client_weights import weighing
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.layers import factor_floats
 from fedtheory.core.problem import Problem, can, gradient, need, objective
@@ -57,17 +58,20 @@ def magnitude(problem: Problem, state: Any) -> RunValues:
 
 def consensus(problem: Problem, state: Any) -> RunValues:
     """mean_i ||x_i - x||^2, for methods that keep local models x_i."""
-    return mean_of_clients(squared_norm(state.x_i - state.x))
+    with weighing(problem):
+        return mean_of_clients(squared_norm(state.x_i - state.x))
 
 
 def personal_value(problem: Problem, state: Any) -> RunValues:
     """mean_i f_i(personal_i), for methods with personal models."""
-    return mean_of_clients(problem.value(state.personal))
+    with weighing(problem):
+        return mean_of_clients(problem.value(state.personal))
 
 
 def personal_stationarity(problem: Problem, state: Any) -> RunValues:
     """mean_i ||grad f_i(personal_i)||^2, for methods with personal models."""
-    return mean_of_clients(squared_norm(problem.grad(state.personal)))
+    with weighing(problem):
+        return mean_of_clients(squared_norm(problem.grad(state.personal)))
 
 
 def test_accuracy(problem: Problem, state: Any) -> RunValues:
@@ -81,7 +85,8 @@ test_accuracy.__test__ = False  # type: ignore[attr-defined]  # no test case, wh
 def personal_accuracy(problem: Problem, state: Any) -> RunValues:
     """Mean over clients of the share of their own test samples that their models get right; without personal models, the server's."""
     share = need(problem, "personal_accuracy", "measuring accuracy client by client")
-    return mean_of_clients(share(getattr(state, "personal", state.x)))
+    with weighing(problem):
+        return mean_of_clients(share(getattr(state, "personal", state.x)))
 
 
 def average_value(problem: Problem, state: Any) -> RunValues:
@@ -106,7 +111,9 @@ def dual_residual(problem: Problem, state: Any) -> RunValues:
 
 def common_accuracy(problem: Problem, state: Any) -> RunValues:
     """Mean over clients of the share of their own test samples that the server's model gets right."""
-    return mean_of_clients(need(problem, "personal_accuracy", "measuring accuracy client by client")(state.x))
+    share = need(problem, "personal_accuracy", "measuring accuracy client by client")
+    with weighing(problem):
+        return mean_of_clients(share(state.x))
 
 
 def factored_size(problem: Problem, state: Any) -> RunValues:
@@ -117,4 +124,5 @@ def factored_size(problem: Problem, state: Any) -> RunValues:
 def component_size(problem: Problem, state: Any) -> RunValues:
     """Mean over clients of the coordinates of their personal components p_i that are not zero."""
     xp = namespace(state.p_i)
-    return mean_of_clients(xp.sum(xp.astype(state.p_i != 0, state.x.dtype), axis=-1))
+    with weighing(problem):
+        return mean_of_clients(xp.sum(xp.astype(state.p_i != 0, state.x.dtype), axis=-1))

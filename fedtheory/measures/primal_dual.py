@@ -26,6 +26,7 @@ from fedtheory.core.arrays import (
     namespace,
     squared_norm,
 )
+from fedtheory.core.client_weights import weighing
 from fedtheory.core.duality import dualfl_gap, duality_gap, local_gap
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem
@@ -36,7 +37,8 @@ from fedtheory.measures.metrics import Metric
 
 def mean_dual(problem: Problem, state: Any) -> RunValues:
     """||mean_i lam_i||^2, zero for dual feasible lam_i; for A-FedPD it is rho^2 ||xbar^t - xbar^{t-1}||^2."""
-    return squared_norm(average(state.lam_i))[..., 0]
+    with weighing(problem):
+        return squared_norm(average(state.lam_i))[..., 0]
 
 
 def dual_error(problem: Problem, x_star: Minimiser | ServerPoint) -> Metric:
@@ -51,9 +53,10 @@ def lagrangian(rho: Scalar) -> Metric:
 
     def metric(problem: Problem, state: Any) -> RunValues:
         apart = state.x_i - state.x
-        smooth = mean_of_clients(
-            problem.value(state.x_i) + inner(state.lam_i, apart) + weight / 2 * squared_norm(apart)
-        )
+        with weighing(problem):
+            smooth = mean_of_clients(
+                problem.value(state.x_i) + inner(state.lam_i, apart) + weight / 2 * squared_norm(apart)
+            )
         return smooth + shared_regulariser(problem).value(state.x)[..., 0]
 
     return metric

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeVar
 
+from fedtheory.core.client_weights import ClientWeights
 from fedtheory.core.errors import FedtheoryError, InvalidInput, MissingExtra, SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.proofs.agreement import require_membership
@@ -28,6 +29,9 @@ from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
 from fedtheory.proofs.semidefinite.bounded import ALLOWED_ERROR
+
+#: what a proof for any number of equal clients says of clients with weights, which are fractions
+FOR_ALL_WEIGHTS = " for every number of equal clients, and so for all weights: those of k_i/N are N equal clients of whom k_i are alike"
 
 Answer = WorstCaseForEveryN | WorstCaseForOneN
 Found = TypeVar("Found")
@@ -66,8 +70,11 @@ def judge_bound(found: Answer, bound: Fraction | float, *, time_limit: float | N
     limit: Fraction = Fraction(rational(bound))
     value, relaxed = found.value, relaxations_of(found)
     at_most = _proved(found, limit, time_limit) if value <= limit * (1 + Fraction(NEAR)) else None
+    if at_most is not None and at_most > limit and _weights_of(found):
+        at_most = None  # a proof for all weights need not be sharp for these
     if at_most is not None and at_most <= limit:
-        return StatedBound("holds", f"at most {float(at_most):.9g} is proved in exact arithmetic", at_most)
+        whom = FOR_ALL_WEIGHTS if _weights_of(found) else ""
+        return StatedBound("holds", f"at most {float(at_most):.9g} is proved in exact arithmetic{whom}", at_most)
     error = ERROR * abs(value) + (0 if found.unbounded else abs(found.value - found.lower))
     if at_most is None and value + error <= limit:
         return StatedBound(
@@ -107,10 +114,19 @@ def _why(found: Answer, limit: Fraction, at_most: Fraction | None, reached: Any,
     return "; ".join(said)
 
 
+def _weights_of(found: Answer) -> ClientWeights | None:
+    return None if isinstance(found, WorstCaseForEveryN) else found.weights
+
+
 def _participation(found: Answer) -> tuple[bool, Sampling | None]:
-    """Whether the exchangeable program speaks of these clients, and the clients."""
+    """Whether the exchangeable program speaks of these clients, and the clients.
+
+    Of clients with weights k_i/N it speaks as of any number of equal ones, among which are N of whom k_i are alike.
+    """
     if isinstance(found, WorstCaseForEveryN):
         return True, found.participation
+    if found.weights is not None:
+        return not found.random and found.function_class.dissimilarity is None, None
     return (found.n >= 2 and not found.random), (Sampling(found.n, found.n) if found.n >= 2 else None)
 
 
@@ -143,7 +159,8 @@ def _proved(found: Answer, limit: Fraction, time_limit: float | None) -> Fractio
 
 
 def _reached(found: Answer, limit: Fraction, time_limit: float | None) -> tuple[Fraction | float | None, str]:
-    witness = _asked(found, limit, time_limit, attain)
+    # equal clients that reach a value are no witness for others: a weight above 1/2 may keep these from it
+    witness = None if _weights_of(found) else _asked(found, limit, time_limit, attain)
     if witness is not None:
         return witness.reached, "checked in fractions"
     replayed = replay_on_class(found)
@@ -167,7 +184,10 @@ def replay_on_class(found: Answer) -> float | None:
     else:
         instance, x0 = found.instance, found.x0
     try:
-        require_membership(instance, x0, given, find_measure(found.measure), found.radius, tolerance=SAME)
+        weights = _weights_of(found)
+        require_membership(
+            instance, x0, given, find_measure(found.measure), found.radius, tolerance=SAME, weights=weights
+        )
     except SolverFailed:
         return None
     return found.replay()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal, overload
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.client_weights import are_equal, check_weights
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.hyperparameters import at_least_one
 from fedtheory.proofs.every_n.vectors import Number, Sampling
@@ -38,6 +40,7 @@ def worst_case(
     rounds: int,
     clients: int,
     participants: int | None = None,
+    weights: Sequence[float | Fraction] | None = None,
     measure: MeasureName = "squared_distance",
     radius: Number = 1,
     coins: Mapping[int, Mapping[str, bool]] | None = None,
@@ -54,6 +57,7 @@ def worst_case(
     rounds: int,
     clients: int | Literal["any"] = "any",
     participants: int | None = None,
+    weights: Sequence[float | Fraction] | None = None,
     measure: MeasureName = "squared_distance",
     radius: Number = 1,
     coins: Mapping[int, Mapping[str, bool]] | None = None,
@@ -73,6 +77,9 @@ def worst_case(
         n; or every n >= 2 at once, which is also much faster.
     participants : int, optional
         s: the expectation over a uniform choice of s of the n clients in every round.
+    weights : n positive numbers with the sum 1, optional
+        p_i: f is sum_i p_i f_i, and averages are by them (`fedtheory.core.client_weights`). The worst case for every n bounds that for all weights
+        where everyone takes part and nothing is drawn; where a weight exceeds 1/2 it may be out of reach.
     measure : str
         ``squared_distance`` ||x^R - x*||^2 and ``gap`` f(x^R) - f* (convex classes, start ||x^0 - x*|| <= radius);
         ``stationarity`` ||grad f(x^R)||^2, ``sum_stationarity`` (over r = 1..R) and ``min_stationarity`` (start
@@ -123,15 +130,29 @@ def worst_case(
         "agree": agree,
     }
     if clients == "any":
-        if participants is not None or coins is not None:
-            name = "participants" if participants is not None else "coins"
+        counted = {"participants": participants, "coins": coins, "weights": weights}
+        name = next((name for name, value in counted.items() if value is not None), None)
+        if name is not None:
             raise InvalidInput(f"{name} needs the number of clients; pass clients=n with it")
         return worst_case_for_every_n(algorithm, function_class, radius=radius, **options)
     at_least_one("clients", clients)
     alike = function_class.similarity is not None or function_class.sigma is not None
-    if coins is None and clients > 1 and (alike or (participants is not None and rounds == 1)):
+    if weights is not None and are_equal(check_weights(weights, clients)):
+        weights = None
+    if weights is not None and alike:
+        raise InvalidInput(
+            "similarity and sigma are stated for clients that count equally; leave them or the weights out"
+        )
+    if weights is None and coins is None and clients > 1 and (alike or (participants is not None and rounds == 1)):
         sampling = Sampling(clients, clients if participants is None else participants)
         return worst_case_for_every_n(algorithm, function_class, radius=radius, participation=sampling, **options)
     return worst_case_for_one_n(
-        algorithm, function_class, n=clients, participants=participants, coins=coins, radius=float(radius), **options
+        algorithm,
+        function_class,
+        n=clients,
+        participants=participants,
+        coins=coins,
+        radius=float(radius),
+        weights=weights,
+        **options,
     )

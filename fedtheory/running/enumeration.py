@@ -13,6 +13,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array
+from fedtheory.core.client_weights import playing
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
@@ -123,7 +124,8 @@ def enumerate_courses(
             for share, who in clients:
 
                 def step(key: Any, state: State = states[-1], who: Any = who) -> State:
-                    return algorithm.round(problem, state, who, key)
+                    with playing(who):
+                        return algorithm.round(problem, state, who, key)
 
                 if coins is None:
                     results = enumerate_outcomes(step, r)

@@ -8,7 +8,7 @@ and ``strict`` (families that do not read it refuse another value than its defau
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module, metadata
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from fedtheory.core.errors import InvalidInput, NotAvailable, tell_known
+from fedtheory.core.weighted import weighted
 from fedtheory.tools.beside import name_here
 from fedtheory.tools.devices import AUTOMATIC, Placement, choose_place
 
@@ -95,10 +96,10 @@ def read_options(name: str, options: Mapping[str, Any]) -> tuple[Any, Any]:
     return family, asked
 
 
-def build_problem(name: str, **options: Any) -> Any:
-    """Build an instance of a family; see `read_options`."""
+def build_problem(name: str, weights: str | Sequence[Any] | None = None, **options: Any) -> Any:
+    """Build an instance of a family; see `read_options`. ``weights`` are those of its clients (`fedtheory.core.weighted.weighted`)."""
     family, asked = read_options(name, options)
-    return family.build(asked)
+    return weighted(family.build(asked), weights)
 
 
 class Placed(NamedTuple):
@@ -134,8 +135,8 @@ def build_at(
     return Placed(place.move(on_host), on_host, place)
 
 
-def build_and_draw(name: str, path: Path, **options: Any) -> Any:
-    """Build an instance of a family on real data, and draw the split that it is built on into a file.
+def build_and_draw(name: str, path: Path, weights: str | Sequence[Any] | None = None, **options: Any) -> Any:
+    """Build an instance of a family on real data as `build_problem` does, and draw the split that it is built on into a file.
 
     Such a family has ``load`` (options to a data set), ``split`` (how its samples are divided), ``label_counts`` (samples of each
     class on each client, and the classes' names) and ``on`` (the instance on a split data set).
@@ -159,7 +160,7 @@ def build_and_draw(name: str, path: Path, **options: Any) -> Any:
     path.parent.mkdir(parents=True, exist_ok=True)
     title = f"{dataset.name}: split {asked.split!r} over {len(split)} clients"
     draw_split(counts, classes, title).savefig(path, dpi=150)
-    return family.on(dataset, split, asked)
+    return weighted(family.on(dataset, split, asked), weights)
 
 
 def make_first_model(

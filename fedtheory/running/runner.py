@@ -19,6 +19,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
+from fedtheory.core.client_weights import by_weights_of_argument, playing, require_weights_meant, weights_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import All, Participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
@@ -62,6 +63,7 @@ def shape_start(problem: Problem, x0: Array) -> Array:
     return x0[..., None, :]
 
 
+@by_weights_of_argument(1)
 def run(
     algorithm: Algorithm,
     problem: Problem,
@@ -81,7 +83,8 @@ def run(
     Parameters
     ----------
     algorithm, problem
-        What to run, and on what. Hyper-parameters that are arrays of NumPy are brought to where x0 is.
+        What to run, and on what. Hyper-parameters that are arrays of NumPy are brought to where x0 is. Where the problem's clients have
+        weights (`fedtheory.core.weighted.Weighted`), averages over clients are by these.
     x0 : array ``(d,)`` or ``(*batch, d)``
         Common starting point of the clients; its library and dtype are those of the run: data and hyper-parameters of another precision
         are rounded to it.
@@ -114,6 +117,7 @@ def run(
         A shape or value is wrong, or the checkpoint belongs to another run.
     """
     _require_method_and_problem(algorithm, problem)
+    require_weights_meant(algorithm, weights_of(problem))
     if not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
     if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
@@ -169,7 +173,8 @@ def run(
                 break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
-            new = method.round(working, state, clients, key)
+            with playing(clients):
+                new = method.round(working, state, clients, key)
             count: Any = problem.n
             if clients is not None:
                 count = clients.count()

@@ -57,6 +57,7 @@ class Batch:
     data: str | None
     device: str
     library: str
+    weights: str | None = None
 
     @property
     def size(self) -> int:
@@ -81,6 +82,8 @@ class Batch:
             name.replace("_", "-"): value for name, value in every.items() if name not in ("seed", "data", "device")
         }
         place = {"device": self.device, "library": self.library}
+        if self.weights is not None:
+            options["weights"] = self.weights
         found = []
         for number, (settings, seed) in enumerate(itertools.product(self.settings, self.seeds), self.first):
             found.append(
@@ -110,6 +113,7 @@ class Sweep:
     every : measure every so many rounds as well as at the end
     data : folder of data sets
     device, library : where arrays live, as `fedtheory.tools.devices.choose_place` takes them
+    weights : the clients' weights in every run, as `fedtheory.core.weighted.weighted` takes a text; None for equal ones
 
     Raises
     ------
@@ -137,6 +141,7 @@ class Sweep:
     data: str | None = None
     device: str = "cpu"
     library: str = AUTOMATIC
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run at all; what fails in single runs is recorded there."""
@@ -204,6 +209,7 @@ class Sweep:
                         batch = Batch(
                             *(number, method, problem, options, instance, participants, tuple(settings), tuple(seeds)),
                             *(self.rounds, self.start, self.metrics, self.every, self.data, self.device, self.library),
+                            weights=self.weights,
                         )
                         found.append(batch)
                         number += batch.size
@@ -311,15 +317,22 @@ def _failed(row: RunRow, error: str) -> RunRow:
 
 def _placed(batch: Batch) -> Placed:
     return _instance(
-        *(batch.problem, tuple(batch.options.items()), batch.instance, batch.data, batch.device, batch.library)
+        *(batch.problem, tuple(batch.options.items()), batch.instance, batch.data, batch.device, batch.library),
+        weights=batch.weights,
     )
 
 
 @lru_cache(maxsize=4)
 def _instance(
-    name: str, options: tuple[tuple[str, Any], ...], seed: int, data: str | None, device: str, library: str
+    name: str,
+    options: tuple[tuple[str, Any], ...],
+    seed: int,
+    data: str | None,
+    device: str,
+    library: str,
+    weights: str | None,
 ) -> Placed:
-    return build_at(name, device, library, **dict(options), seed=seed, data=data)
+    return build_at(name, device, library, **dict(options), seed=seed, data=data, weights=weights)
 
 
 def _number(value: Any) -> float | None:

@@ -133,9 +133,17 @@ def test_abilities_are_methods_that_some_problem_has() -> None:
     from helpers import PROBLEMS
 
     from fedtheory.core.regularisers import L1, Regularised
+    from fedtheory.core.weighted import Weighted
     from problems.networks import Network
 
-    instances = [*(make() for make in PROBLEMS.values()), Regularised(PROBLEMS["quadratics"](), L1(0.1)), Network]
+    quadratics = PROBLEMS["quadratics"]()
+    weights = [1 / quadratics.n] * quadratics.n
+    instances = [
+        *(make() for make in PROBLEMS.values()),
+        Regularised(quadratics, L1(0.1)),
+        Weighted(quadratics, weights),
+        Network,
+    ]
     offered = {ability for instance in instances for ability in ABILITIES if hasattr(instance, ability)}
     offered |= {
         ability for ability in ABILITIES if ability in Network.__dataclass_fields__

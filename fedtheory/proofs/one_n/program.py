@@ -13,6 +13,7 @@ import numpy as np
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.arrays import Array, average
+from fedtheory.core.client_weights import ClientWeights, require_weights_meant
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.proofs.function_class import (
     FunctionClass,
@@ -47,8 +48,9 @@ def state_point_program(
     radius: float,
     coins: Mapping[int, Mapping[str, bool]] | None = None,
     participants: int | None = None,
+    weights: ClientWeights | None = None,
 ) -> PointProgram:
-    """Trace the rounds and declare everything that is known; parameters are those of `worst_case_for_one_n`.
+    """Trace the rounds and declare everything that is known; parameters are those of `worst_case_for_one_n`, weights as floats.
 
     Raises
     ------
@@ -56,6 +58,7 @@ def state_point_program(
         The algorithm, the measure or the class is outside what this program can say.
     """
     require_worst_case(algorithm)
+    require_weights_meant(algorithm, weights)
     question = find_measure(measure)
     if n < 1:
         raise InvalidInput(f"expected n >= 1, got n={n}")
@@ -83,11 +86,14 @@ def state_point_program(
     if question.of_minimiser:
         # the minimiser is the origin: no unknown for it, and the Gram matrix keeps an interior
         free = [point.Point(is_leaf=True) for _ in range(n - 1)]
-        last = -np.sum(column(free)) if free else point.null_point
-        if shared is not None:  # mean_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
+        scales = (
+            [1] * n if weights is None else [w / weights[-1] for w in weights]
+        )  # sum_i scales_i g_i (+ s / p_n) = 0
+        last = -np.sum(column([k * g for k, g in zip(scales, free, strict=False)])) if free else point.null_point
+        if shared is not None:  # sum_i p_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
             s = point.Point(is_leaf=True)
             shared.add_point((point.null_point, s, expression(is_leaf=True)))
-            last = last - n * s
+            last = last - (n if weights is None else 1 / weights[-1]) * s
         for function, g in zip(functions, [*free, last], strict=True):
             function.add_point((point.null_point, g, expression(is_leaf=True)))
     start = column([x0])
@@ -127,7 +133,7 @@ class _PointQuantities:
         return average(u)
 
     def square(self, u: Array) -> Any:
-        return np.sum(u**2) / len(u)
+        return average(u**2)[0, 0]
 
     def squares_apart(self, u: Array) -> Sequence[Any]:
         return [(u[i, 0] - u[j, 0]) ** 2 for i in range(len(u)) for j in range(i)]

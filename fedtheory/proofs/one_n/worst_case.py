@@ -9,14 +9,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
+from fedtheory.core.client_weights import ClientWeights, are_equal, check_weights, weighing_by
 from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.exact import in_floats
+from fedtheory.core.weighted import weighted
 from fedtheory.proofs.agreement import hold_together, require_membership
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.interpolation import Interpolated
@@ -55,6 +58,7 @@ class WorstCaseForOneN:
     x0: NDArray[np.float64] | None = None
     random: bool = False
     unit: float = 1.0  #: of the measure
+    weights: ClientWeights | None = None  #: of the clients, where they are not equal
 
     @property
     def unbounded(self) -> bool:
@@ -103,8 +107,11 @@ class WorstCaseForOneN:
         if reason is not None or self.instance is None or self.x0 is None:
             raise InvalidInput(f"the worst case cannot be run: {reason}")
         measure = find_measure(self.measure)
-        trace = run(in_floats(self.algorithm), self.instance, self.x0, self.rounds, metrics={"m": measure.metric})
-        require_membership(self.instance, self.x0, self.function_class, measure, float(self.radius))
+        played = weighted(self.instance, self.weights)
+        trace = run(in_floats(self.algorithm), played, self.x0, self.rounds, metrics={"m": measure.metric})
+        require_membership(
+            self.instance, self.x0, self.function_class, measure, float(self.radius), weights=self.weights
+        )
         reached: float = measure.reached(trace["m"])
         hold_together("the value", self.value, "its replay", reached, size=self.unit)
         return reached
@@ -120,6 +127,7 @@ def worst_case_for_one_n(
     radius: float = 1.0,
     coins: Mapping[int, Mapping[str, bool]] | None = None,
     participants: int | None = None,
+    weights: Sequence[float | Fraction] | None = None,
     solvers: Sequence[str] = ("CLARABEL", "SCS"),
     tolerance: float = 1e-6,
     time_limit: float | None = None,
@@ -145,6 +153,8 @@ def worst_case_for_one_n(
         Prescribed coins, for methods with random communication; None takes the expectation over all their outcomes.
     participants : int, optional
         s: the expectation over a uniform choice of s of the n clients in every round (``C(n, s)^rounds`` courses).
+    weights : n positive numbers with the sum 1, optional
+        p_i: f is sum_i p_i f_i, the round's averages are by them (`fedtheory.core.client_weights`), and so are the means in zeta and (G, D).
     solvers, tolerance, time_limit, agree
         Those of `fedtheory.proofs.semidefinite.bounded.maximise`: solvers in the order they are tried; a value is believed when all
         residuals of the answer, relative to max(1, value), are below the tolerance, whatever status the solver reports, and all
@@ -173,7 +183,10 @@ def worst_case_for_one_n(
     )  # points of this engine are not multiplied by fractions
     if time_limit is None:
         _require_short(n * rounds, 0)  # a gradient of each client a round, at the least; told before anything is traced
-    stated = state_point_program(plain, over, n, rounds, measure, float(radius), coins, participants)
+    shares = None if weights is None else check_weights([float(w) for w in weights], n)
+    shares = None if shares is None or are_equal(shares) else shares
+    with weighing_by(shares):
+        stated = state_point_program(plain, over, n, rounds, measure, float(radius), coins, participants, shares)
     if time_limit is None:
         _require_short(require("PEPit.point", "worst cases").Point.counter, _count_conditions(stated.pep))
     sizes = sizes_of(function_class, find_measure(measure), radius)
@@ -204,6 +217,7 @@ def worst_case_for_one_n(
         x0=start,
         random=stated.random,
         unit=sizes.goal,
+        weights=shares,
     )
 
 
