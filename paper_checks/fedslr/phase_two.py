@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedSLR
+from fedtheory.claims import lemma, norm2
 from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, refute
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.problem import constant
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
@@ -208,7 +210,65 @@ def remark_instances(ctx: Context, *, power: int = 1) -> Iterator[Finding]:
     yield draw_next_point()
 
 
+# ---- line 20 of Algorithm 1 ----------------------------------------------------------------------------------------------
+
+
+@lemma("a solution of (P2) stays", "(7); Algorithm 1, line 20", "0 < lr, 0 < mu", c=1)
+def stays(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """Where 0 = g + mu s, s a subgradient of h at p, no z is better than p in the proximal problem of p - lr g with the threshold mu lr."""
+    h = w.function(None, 0, name="h")
+    here, s, z = w.vector("p"), w.vector("s"), w.vector("z")
+    g = s * -p.mu
+    _, value = w.at(h, here, "at p", g=s)
+    _, other = w.at(h, z, "at z")
+    near = norm2(here - z) * c.c  # by strong convexity
+    return (value - other) * (p.lr * p.mu) + norm2(g) * p.lr**2 / 2 + near / 2 - norm2(z - here + g * p.lr) / 2
+
+
+def replay_line_20(instance: Mapping[str, Any]) -> Replay:
+    """How far line 20 moves the solution b - mu of min_p (p - b)^2/2 + mu |p|."""
+    exact = fractions_of(instance, ("b", "mu", "lr", "eta"))
+    b, mu, lr, eta = exact
+    floats = [float(v) for v in exact]
+
+    def moved(b: Any, mu: Any, lr: Any, eta: Any) -> Any:
+        solution = b - mu
+        kind = object if isinstance(b, Fraction) else float
+        new = L1(mu).prox(np.array([[solution - lr * (solution - b)]], dtype=kind), eta)[0, 0]
+        return abs(new - solution)
+
+    assumptions = [
+        assume("b - mu is the solution: b > mu > 0", "0 < mu < b", mu=mu, b=b),
+        assume("A1 with L = 1, step size", "0 < lr <= 1", lr=lr),
+        assume("a step size in the threshold", "0 < eta", eta=eta),
+    ]
+    what = "|p_{i,t,k+1} - p*| where p_{i,t,k} = p* solves (P2), against 0"
+    return Replay(what, float(moved(*floats)), 0.0, moved(*exact), 0, "fractions", tuple(assumptions))
+
+
+def line_20(ctx: Context, *, eta: str = "1/4") -> Iterator[Finding]:
+    """A solution of (P2) that line 20 moves, where the threshold has another step than the gradient."""
+    yield refute("a solution moves", replay_line_20, {"b": "3", "mu": "1", "lr": "1/2", "eta": eta})
+
+
 CLAIMS: list[Claim] = [
+    claim_steps(
+        "FEDSLR-LINE20",
+        PAPER,
+        "Algorithm 1, line 20; Algorithm 2, line 23; Algorithm 3, line 20",
+        "p_{i,t,k+1} = Prox_{mu eta ||.||_1}(p_{i,t,k} - eta_l grad_2 f_i(w_t + p_{i,t,k}; xi)) keeps the solutions of (P2), for full gradients.",
+        [Step("threshold mu eta_l", stays, "repaired")],
+        assumptions=["A1", "full gradients"],
+        repaired="Prox_{mu eta_l ||.||_1}(p_{i,t,k} - eta_l grad_2 f_i(w_t + p_{i,t,k})) keeps them, as (7) has it.",
+        readings=[
+            "eta is defined nowhere in the algorithms: a misprint for eta_l, as (7) shows, and all other claims read it so. Printed, it is any other "
+            "step size, such as eta_g. Of ||.||_1 the corrected statement uses that it is convex."
+        ],
+        kind="identity",
+        besides=line_20,
+        faults=(Fault("eta = eta_l", "a solution moves", {"eta": "1/2"}, holds=True),),
+        replay=replay_line_20,
+    ),
     claim_steps(
         "FEDSLR-T3",
         PAPER,
