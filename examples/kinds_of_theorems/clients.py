@@ -1,4 +1,4 @@
-"""Clients that are unlike: local steps, weights, smoothness, graphs and blocks.
+"""Clients that are unlike: local steps, weights, smoothness and blocks.
 
 `fedtheory check FILE` judges them; `FALSE` has each with constants that are 3 % off.
 """
@@ -126,35 +126,6 @@ UNEQUAL_L = Theorem(
 )
 
 
-def play_graph(w: World, p: Parameters, last: int) -> list[Any]:
-    """x_i+ = sum_j w_ij x_j - lr g_i, where mixing shrinks deviations by lam."""
-    x = w.vector("x_i", client=True)
-    states = [SimpleNamespace(x_i=x)]
-    for k in range(last):
-        m = w.vector(f"m{k}", client=True)
-        m = m - bar(m)
-        w.assume(f"gap {k}", norm2(m) - norm2(x - bar(x)) * p.lam**2)
-        g = w.vector(f"g{k}", client=True)
-        w.assume(f"bounded {k}", norm2(g) - p.G**2)
-        x = bar(x) + m - g * p.lr
-        states.append(SimpleNamespace(x_i=x))
-    return states
-
-
-CONSENSUS = Theorem(
-    region="0 < lam < 1, 0 < lr, 0 < G",
-    states=PlayedStates(play_graph),
-    assumed={"gap": "mixing shrinks deviations by lam", "bounded": "gradients are at most G long"},
-    rounds={"t": 0, "T": 0},
-    quantities={"C": "mean(norm2(x_i - bar(x_i)))"},
-    claim="C[T] <= lam**T*C[0] + lr**2*G**2/(1 - lam)**2*(1 - lam**T)",
-    proof="""
-      step: C[t+1] <= lam*C[t] + lr**2*G**2/(1 - lam) by derivation
-      done: claim by induction T: base combine; step combine lam*ih, step(t=T)
-    """,
-)
-
-
 def play_blocks(w: World, p: Parameters, last: int) -> list[Any]:
     """A step along one of two blocks of coordinates, each with probability 1/2; u is a block of the gradient."""
     f, x, star = w.function(p.L, p.mu), w.vector("x"), w.vector("x_star")
@@ -231,13 +202,6 @@ CLAIMS = [
         "Clients with constants L_1 and L_2: the step may be 1/(p L_1 + (1 - p) L_2).",
         UNEQUAL_L,
     ),
-    state(
-        "KIND-CONSENSUS",
-        PAPER,
-        "Nedic and Ozdaglar 2009",
-        "Consensus over a graph with the spectral gap 1 - lam.",
-        CONSENSUS,
-    ),
     state("KIND-BLOCKS", PAPER, "Nesterov 2012", "Of two blocks of coordinates one is drawn.", BLOCKS),
 ]
 
@@ -247,6 +211,5 @@ FALSE = {
     "KIND-FEDAVG-NONCONVEX": "exists t in 0..T: g[t] <= 97/100*((F[0] - low[0])/(lr*(T + 1)) + L**2*lr**2*zeta**2/4)/(1 - L**2*lr**2/4)",
     "KIND-DRAWN-BY-WEIGHT": "d[t+1] <= (1 - 103/100*lr*mu)*d[t] + 97/100*2*lr**2*z[t]",
     "KIND-UNEQUAL-L": "gap[N] <= 97/100*L*d[0]/(2*N)",
-    "KIND-CONSENSUS": "C[T] <= lam**T*C[0] + 97/100*lr**2*G**2/(1 - lam)**2*(1 - lam**T)",
     "KIND-BLOCKS": "gap[T] <= (1 - 103/100*mu/(2*L))**T*gap[0]",
 }

@@ -1,4 +1,4 @@
-"""First-order methods, for every number of steps: potentials of the round, cross terms, roots as parameters, averages and the best of rounds.
+"""First-order methods, for every number of steps: potentials of the round, averages, the best of rounds and steps that are tuned.
 
 `fedtheory check FILE` judges them; `FALSE` has each with constants that are 3 % off.
 """
@@ -48,109 +48,6 @@ OGM = Theorem(
       same:  e[0] == d[0]                                                         by identity
       all:   2*t[N]**2*q[N+1] + L/2*e[N+1] <= L/2*d[0]    by induction N: base combine one, (L/2)*same; step combine ih, round(k=N)
       done:  claim                                         by combine (1/(2*t[N]**2))*all, (L/(4*t[N]**2))*e_pos(k=N+1)
-    """,
-)
-
-
-def play_ppm(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """Proximal points x+ = x - lam s, s a subgradient of f at x+."""
-    f, x, star = w.function(), w.vector("x"), w.vector("x_star")
-    w.at(f, star, "at x_star", g=star * 0)
-    s = w.vector("s")
-    w.at(f, x, "at x", g=s)
-    states = [SimpleNamespace(x=x, x_star=star, s=s, f=f)]
-    for k in range(last):
-        s = w.vector(f"s{k}")
-        x = x - s * p.lam
-        w.at(f, x, f"at x{k}", g=s)
-        states.append(SimpleNamespace(x=x, x_star=star, s=s, f=f))
-    return states
-
-
-PROXIMAL_POINTS = Theorem(
-    region="0 < lam",
-    states=PlayedStates(play_ppm, start=play_ppm),
-    rounds={"N": 1},
-    quantities={"d": "norm2(x - x_star)", "gap": "f(x) - f(x_star)", "g": "norm2(s)"},
-    claim="gap[N] <= d[0]/(4*lam*N)",
-)
-
-
-def play_fista(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """FISTA: y = (1 - 1/t) x + z/t, x+ = prox_{h/L}(y - grad f(y)/L), z+ = z + t (x+ - y)."""
-    f, h, x, star = w.function(p.L, 0), w.function(name="h"), w.vector("x"), w.vector("x_star")
-    g, _ = w.at(f, star, "f at x_star")
-    w.at(h, star, "h at x_star", g=g * -1)
-    w.at(h, x, "h at x", g=w.vector("s"))
-    z = x if start else w.vector("z")
-    states = [SimpleNamespace(x=x, z=z, x_star=star, f=f, h=h)]
-    for k in range(last):
-        t = getattr(p, f"t_{k}")
-        y = x * (1 - 1 / t) + z / t
-        g, _ = w.at(f, y, f"f at y{k}")
-        s = w.vector(f"s{k}")
-        x = y - (g + s) / p.L
-        w.at(h, x, f"h at x{k + 1}", g=s)
-        z = z + (x - y) * t
-        states.append(SimpleNamespace(x=x, z=z, x_star=star, f=f, h=h))
-    return states
-
-
-FISTA = Theorem(
-    region="0 < L",
-    states=PlayedStates(play_fista, start=partial(play_fista, start=True)),
-    rounds={"k": 0, "N": 1},
-    sequences={"t": "1"},
-    given={"first": "t[0] == 1", "next": "t[k+1] == t[k] + 1/2"},
-    quantities={"gap": "f(x) + h(x) - f(x_star) - h(x_star)", "e": "norm2(z - x_star)", "d": "norm2(x - x_star)"},
-    claim="gap[N] <= 2*L*d[0]/(N + 1)**2",
-    proof="""
-      pos:    0 <= e[k]                 by derivation
-      least:  0 <= gap[k]               by derivation
-      number: t[k] == (k + 2)/2         by induction k: base combine first; step combine ih, next
-      step:   t[k]**2*gap[k+1] + L/2*e[k+1] <= t[k]*(t[k] - 1)*gap[k] + L/2*e[k]   by derivation
-      round:  (k + 2)**2/4*gap[k+1] + L/2*e[k+1] <= k*(k + 2)/4*gap[k] + L/2*e[k]
-                by combine step, (-(t[k] + (k + 2)/2)*gap[k+1] + (t[k] + k/2)*gap[k])*number
-      later:  (k + 2)**2/4*gap[k+1] + L/2*e[k+1] <= (k + 1)**2/4*gap[k] + L/2*e[k]  by combine round, (1/4)*least
-      one:    1*gap[1] + L/2*e[1] <= L/2*e[0]  by combine round(k=0)
-      same:   e[0] == d[0]              by identity
-      all:    (N + 1)**2/4*gap[N] + L/2*e[N] <= L/2*d[0]   by induction N: base combine one, (L/2)*same; step combine ih, later(k=N)
-      done:   claim                     by combine (4/(N + 1)**2)*all, (2*L/(N + 1)**2)*pos(k=N)
-    """,
-)
-
-
-def play_tmm(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """The triple momentum method with mu = L r^2; z is the point after the gradient at y."""
-    f, star = w.function(p.L, p.L * p.r**2), w.vector("x_star")
-    w.at(f, star, "at x_star", g=star * 0)
-    y, z = w.vector("y"), w.vector("z")
-    g, _ = w.at(f, y, "at y")
-    states = [SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f)]
-    c = (1 - p.r) / (1 + p.r)
-    for k in range(last):
-        y = (y - g / p.L) * c + z * (1 - c)
-        g, _ = w.at(f, y, f"at y{k + 1}")
-        z = (y - g / (p.L * p.r**2)) * p.r + z * (1 - p.r)
-        states.append(SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f))
-    return states
-
-
-TMM = Theorem(
-    region="0 < L, 0 < r < 1",
-    states=PlayedStates(play_tmm),
-    rounds={"t": 0, "N": 0},
-    quantities={
-        "e": "norm2(z - x_star)",
-        "q": "f(y) - f(x_star) - norm2(g)/(2*L) - L*r**2/(2*(1 - r**2))*norm2(y - x_star - g/L)",
-    },
-    claim="e[N] <= (1 - r)**(2*N)*(e[0] + (1 - r**2)/(L*r**2)*q[0])",
-    proof="""
-      q_pos: 0 <= q[t] by derivation
-      step: q[t+1] + L*r**2/(1 - r**2)*e[t+1] <= (1 - r)**2*(q[t] + L*r**2/(1 - r**2)*e[t]) by derivation
-      all: q[N] + L*r**2/(1 - r**2)*e[N] <= (1 - r)**(2*N)*(q[0] + L*r**2/(1 - r**2)*e[0])
-              by induction N: base combine; step combine (1 - r)**2*ih, step(t=N)
-      done: claim by combine ((1 - r**2)/(L*r**2))*all, ((1 - r**2)/(L*r**2))*q_pos(t=N)
     """,
 )
 
@@ -246,21 +143,6 @@ CLAIMS = [
         OGM,
     ),
     state(
-        "KIND-PROXIMAL-POINTS",
-        PAPER,
-        "Taylor, Hendrickx and Glineur 2017",
-        "N proximal points leave R^2/(4 lam N), which is sharp; its proof is found.",
-        PROXIMAL_POINTS,
-    ),
-    state("KIND-FISTA", PAPER, "Beck and Teboulle 2009", "With t_k = (k + 2)/2 FISTA leaves 2 L R^2/(N + 1)^2.", FISTA),
-    state(
-        "KIND-TMM",
-        PAPER,
-        "Van Scoy, Freeman and Lynch 2018",
-        "The triple momentum method has the rate (1 - sqrt(mu/L))^2 a step.",
-        TMM,
-    ),
-    state(
         "KIND-GRADIENT-FROM-GAP",
         PAPER,
         "Taylor, Hendrickx and Glineur 2018",
@@ -286,9 +168,6 @@ CLAIMS = [
 #: claims in the place of those above, with constants that are 3 % off
 FALSE = {
     "KIND-OGM": "q[N+1] <= 97/100*L*d[0]/(4*t[N]**2)",
-    "KIND-PROXIMAL-POINTS": "gap[N] <= 97/100*d[0]/(4*lam*N)",
-    "KIND-FISTA": "gap[N] <= 97/100*2*L*d[0]/(N + 1)**2",
-    "KIND-TMM": "e[N] <= (97/100)**N*(1 - r)**(2*N)*(e[0] + (1 - r**2)/(L*r**2)*q[0])",
     "KIND-GRADIENT-FROM-GAP": "g[N] <= 97/100*2*L*gap[0]/(2*N + 1)",
     "KIND-AVERAGE-OF-POINTS": "gap[N] <= 97/100*(d[0]/(2*lr*N) + lr*G**2/2)",
     "KIND-SUBGRADIENT-TUNED": "exists t in 0..T: gap[t] <= 97/100*R*G/sqrt(T + 1)",

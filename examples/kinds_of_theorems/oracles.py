@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import MethodStates, PlayedStates, Theorem, bar, dot, norm2, state
+from fedtheory.claims import MethodStates, PlayedStates, Theorem, dot, norm2, state
 from fedtheory.claims.statements.worlds import Parameters, World
 
 PAPER = "kinds of theorems"
@@ -140,47 +140,6 @@ RESOLVENT = Theorem(
 )
 
 
-def play_ef21(w: World, p: Parameters, last: int) -> list[Any]:
-    """EF21: x+ = x - lr mean_i c_i, c_i+ = c_i + C(grad f_i(x+) - c_i)."""
-    f, x = w.function(p.L, -p.L, client=True, name="f_i"), w.vector("x")
-    c = w.vector("c_i", client=True)
-    g, value = w.at(f, x, "at x")
-    low = w.value("f_inf")
-    states = [SimpleNamespace(x=x, c_i=c, g_i=g, F=value, low=low)]
-    for k in range(last):
-        x = x - bar(c) * p.lr
-        g, value = w.at(f, x, f"at x{k + 1}")
-        new = w.vector(f"c_i{k + 1}", client=True)
-        w.assume(f"compressor {k}", norm2(new - g) - norm2(c - g) * p.s**2)
-        c = new
-        states.append(SimpleNamespace(x=x, c_i=c, g_i=g, F=value, low=low))
-    return states
-
-
-EF21 = Theorem(
-    region="0 < L, 0 < s < 1, 0 < lr <= (1 - s)/L",
-    states=PlayedStates(play_ef21),
-    assumed={"compressor": "||C(v) - v|| <= s ||v||"},
-    rounds={"t": 0, "T": 0},
-    quantities={"F": "F", "g": "norm2(bar(g_i))", "G": "mean(norm2(c_i - g_i))", "m": "norm2(bar(c_i))", "low": "low"},
-    given={"below": "low[t] <= F[t]"},
-    claim="exists t in 0..T: g[t] <= 2*(F[0] - low[0])/(lr*(T + 1)) + G[0]/((1 - s)*(T + 1))",
-    proof="""
-      pos:   0 <= G[t]     by derivation
-      m_pos: 0 <= m[t]     by derivation
-      near:  G[t+1] <= s*G[t] + s**2/(1 - s)*L**2*lr**2*m[t]   by derivation
-      down:  F[t+1] <= F[t] - lr/2*g[t] - lr/2*(1 - L*lr)*m[t] + lr/2*G[t] by derivation
-      fall:  F[t+1] + lr/(2*(1 - s))*G[t+1] <= F[t] + lr/(2*(1 - s))*G[t] - lr/2*g[t]
-               by combine down, (lr/(2*(1 - s)))*near, (lr/2*(1 - L*lr - s**2/(1 - s)**2*L**2*lr**2))*m_pos
-      all:   sum(lr/2*g[t], t, 0, T) <= F[0] + lr/(2*(1 - s))*G[0] - F[T+1] - lr/(2*(1 - s))*G[T+1]  by telescope of fall
-      same:  low[t+1] == low[t]  by identity
-      fixed: low[T] == low[0]  by induction T: base combine; step combine ih, same(t=T)
-      best:  exists t in 0..T: g[t] <= 2*(F[0] + lr/(2*(1 - s))*G[0] - F[T+1] - lr/(2*(1 - s))*G[T+1])/(lr*(T+1)) by mean all
-      done:  claim by combine best, below(t=T+1), fixed(T=T+1), pos(t=T+1)
-    """,
-)
-
-
 def play_unbiased(w: World, p: Parameters, last: int) -> list[Any]:
     """x+ = x - lr C(grad f(x)), C(v) = v + e or v - e, each with probability 1/2."""
     f, x, star = w.function(p.L, p.mu), w.vector("x"), w.vector("x_star")
@@ -225,50 +184,6 @@ SGD_NOISE = Theorem(
 )
 
 
-def play_saga(w: World, p: Parameters, last: int) -> list[Any]:
-    """SAGA for two functions, one of which is drawn; a and b are the gradients that are kept."""
-    f, g = w.function(p.L, p.mu, name="f_1"), w.function(p.L, p.mu, name="f_2")
-    x, star, s, a, b = (w.vector(name) for name in ("x", "x_star", "s", "a", "b"))
-    w.at(f, star, "f_1 at x_star", g=s)
-    w.at(g, star, "f_2 at x_star", g=-s)
-    states = [[(Fraction(1), SimpleNamespace(x=x, x_star=star, s=s, a=a, b=b, f_1=f, f_2=g))]]
-    for k in range(last):
-        outcomes = []
-        for j, (chance, now) in enumerate(states[-1]):
-            u, _ = w.at(f, now.x, f"f_1 at x{k} {j}")
-            v, _ = w.at(g, now.x, f"f_2 at x{k} {j}")
-            mean = (now.a + now.b) * HALF
-            for new, old, kept in ((u, now.a, (u, now.b)), (v, now.b, (now.a, v))):
-                after = now.x - (new - old + mean) * p.lr
-                outcomes.append(
-                    (chance / 2, SimpleNamespace(x=after, x_star=star, s=s, a=kept[0], b=kept[1], f_1=f, f_2=g))
-                )
-        states.append(outcomes)
-    return states
-
-
-#: of two functions with opposite gradients at x_star, s and -s
-SLOPES = {
-    "d": "norm2(x - x_star)",
-    "S": "(norm2(grad(f_1, x) - s) + norm2(grad(f_2, x) + s))/2",
-    "I": "dot(grad(f_1, x) + grad(f_2, x), x - x_star)/2",
-}
-SAGA = Theorem(
-    region="0 < mu < L, 0 < lr <= 1/(6*L)",
-    states=PlayedStates(play_saga),
-    rounds={"t": 0},
-    quantities={**SLOPES, "H": "(norm2(a - s) + norm2(b + s))/2"},
-    claim="d[t+1] + 8*lr**2*H[t+1] <= (1 - lr*mu)*d[t] + 3/4*8*lr**2*H[t]",
-    proof="""
-      pos:   0 <= S[t]                                                 by derivation
-      kept:  H[t+1] <= H[t]/2 + S[t]/2                                 by derivation
-      moved: d[t+1] <= d[t] - 2*lr*I[t] + 2*lr**2*S[t] + 2*lr**2*H[t]  by derivation
-      slope: mu*d[t] + S[t]/L <= 2*I[t]                                by derivation
-      done:  claim                          by combine moved, (8*lr**2)*kept, lr*slope, (lr/L - 6*lr**2)*pos
-    """,
-)
-
-
 def play_svrg(w: World, p: Parameters, last: int) -> list[Any]:
     """Loopless SVRG for two functions; y becomes x with probability q."""
     f, g = w.function(p.L, p.mu, name="f_1"), w.function(p.L, p.mu, name="f_2")
@@ -295,7 +210,12 @@ SVRG = Theorem(
     region="0 < mu < L, 0 < q < 1, 0 < lr <= 1/(6*L)",
     states=PlayedStates(play_svrg),
     rounds={"t": 0},
-    quantities={**SLOPES, "H": "(norm2(grad(f_1, y) - s) + norm2(grad(f_2, y) + s))/2"},
+    quantities={
+        "d": "norm2(x - x_star)",
+        "S": "(norm2(grad(f_1, x) - s) + norm2(grad(f_2, x) + s))/2",
+        "I": "dot(grad(f_1, x) + grad(f_2, x), x - x_star)/2",
+        "H": "(norm2(grad(f_1, y) - s) + norm2(grad(f_2, y) + s))/2",
+    },
     claim="d[t+1] + 4*lr**2/q*H[t+1] <= (1 - lr*mu)*d[t] + (1 - q/2)*4*lr**2/q*H[t]",
     proof="""
       pos:   0 <= S[t]                                                 by derivation
@@ -337,13 +257,6 @@ CLAIMS = [
         RESOLVENT,
     ),
     state(
-        "KIND-EF21",
-        PAPER,
-        "Richtarik, Sokolov and Fatkhullin 2021, Theorem 1",
-        "EF21 with compressors ||C(v) - v|| <= s ||v||: the best gradient of T + 1 rounds, without convexity.",
-        EF21,
-    ),
-    state(
         "KIND-UNBIASED",
         PAPER,
         "Khirirat, Feyzmahdavian and Johansson 2018",
@@ -357,13 +270,6 @@ CLAIMS = [
         "Noise of n clients leaves sigma^2/n; the proof is found.",
         SGD_NOISE,
     ),
-    state(
-        "KIND-SAGA",
-        PAPER,
-        "Defazio, Bach and Lacoste-Julien 2014, other constants",
-        "SAGA on two functions contracts.",
-        SAGA,
-    ),
     state("KIND-SVRG", PAPER, "Kovalev, Horvath and Richtarik 2020", "Loopless SVRG on two functions contracts.", SVRG),
 ]
 
@@ -373,8 +279,6 @@ FALSE = {
     "KIND-RELATIVE-ERROR": "gap[T] <= (1 - 103/100*(1 - e**2)*mu/L)**T*gap[0]",
     "KIND-ABSOLUTE-ERROR": "d[T] <= (1 - lr*mu)**T*d[0] + 97/100*delta**2/mu**2*(1 - (1 - lr*mu)**T)",
     "KIND-RESOLVENT": "d[T] <= (97/100/(1 + lam*mu))**(2*T)*d[0]",
-    "KIND-EF21": "exists t in 0..T: g[t] <= 97/100*2*(F[0] - low[0])/(lr*(T + 1)) + 97/100*G[0]/((1 - s)*(T + 1))",
     "KIND-UNBIASED": "d[T] <= (1 - 103/100*lr*mu)**T*d[0]",
-    "KIND-SAGA": "d[t+1] + 8*lr**2*H[t+1] <= (1 - 103/100*lr*mu)*d[t] + 97/100*6*lr**2*H[t]",
     "KIND-SVRG": "d[t+1] + 4*lr**2/q*H[t+1] <= (1 - 103/100*lr*mu)*d[t] + 97/100*(1 - q/2)*4*lr**2/q*H[t]",
 }

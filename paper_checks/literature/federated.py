@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.algorithms.fedavg import FedAvg
+from fedtheory.algorithms.fednova import FedNova
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Contraction
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.local.solvers import GradientSteps
 from paper_checks.literature.sources import PAPER
 from problems.quadratics import scalar_quadratics
 
@@ -92,6 +95,18 @@ def pair(a: Any, b: Any) -> Any:
 
 MOVED = "(1 - (1 - lr*{0})**2)".format  #: how far two steps go, as a share of the way to a client's own minimiser
 PULLED = "({0}/({0} + rho))".format  #: how far a proximal step goes
+UNLIKE_STEPS = np.array([1, 2])  #: local steps of the two clients
+
+
+def fedavg_of_one_and_two_steps(lr: Any) -> FedAvg:
+    """FedAvg with one step of the one client and two of the other."""
+    return FedAvg(GradientSteps(UNLIKE_STEPS, lr))
+
+
+def fednova_of_one_and_two_steps(lr: Any) -> FedNova:
+    """FedNova with one step of the one client and two of the other."""
+    return FedNova(GradientSteps(UNLIKE_STEPS, lr))
+
 
 CLAIMS = [
     state(
@@ -148,6 +163,32 @@ CLAIMS = [
             start=2,
             region="0 < a, 0 < b, 0 < lr < 1/(a + b)",
             point=f"({MOVED('a')} - {MOVED('b')})/({MOVED('a')} + {MOVED('b')})",
+        ),
+    ),
+    state(
+        "LIT-FEDAVG-UNLIKE-STEPS",
+        PAPER,
+        "Wang et al. 2020, objective inconsistency, with one step of the one client and two of the other",
+        "FedAvg with unlike numbers of steps settles, for small lr, near the minimiser of f_1 + 2 f_2, and not of f_1 + f_2.",
+        Limit(
+            fedavg_of_one_and_two_steps,
+            problem=pair,
+            start=2,
+            region="0 < a, 0 < b, 0 < lr < 1/(a + b)",
+            point=f"(lr*a - {MOVED('b')})/(lr*a + {MOVED('b')})",
+        ),
+    ),
+    state(
+        "LIT-FEDNOVA-UNLIKE-STEPS",
+        PAPER,
+        "Wang et al. 2020, normalised averaging, with one step of the one client and two of the other",
+        "FedNova there settles, for small lr, near the minimiser of f_1 + f_2: each move is divided by its number of steps.",
+        Limit(
+            fednova_of_one_and_two_steps,
+            problem=pair,
+            start=2,
+            region="0 < a, 0 < b, 0 < lr < 1/(a + b)",
+            point=f"(lr*a - {MOVED('b')}/2)/(lr*a + {MOVED('b')}/2)",
         ),
     ),
     state(

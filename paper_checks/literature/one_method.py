@@ -32,6 +32,22 @@ CLAIMS = [
         ),
     ),
     state(
+        "LIT-FEDNOVA-IS-FEDAVG",
+        PAPER,
+        "Wang et al. 2020",
+        "FedNova with as many local steps at every client is FedAvg.",
+        Equivalence(
+            "fednova", "fedavg", "lr, steps = K, server_lr = 1", "lr, steps = K", states={"x": "x"}, region=STEPS
+        ),
+    ),
+    state(
+        "LIT-MIFA-IS-FEDAVG",
+        PAPER,
+        "Gu et al. 2021, Algorithm 1",
+        "MIFA with all clients is FedAvg.",
+        Equivalence("mifa", "fedavg", "lr, steps = K", "lr, steps = K", states={"x": "x"}, region=STEPS),
+    ),
+    state(
         "LIT-FEDLIN-IS-GD",
         PAPER,
         "Mitra et al. 2021, Section 3",

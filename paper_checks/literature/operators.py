@@ -28,16 +28,16 @@ def play_subgradients(w: World, p: Parameters, last: int) -> list[Any]:
 
 
 def play_proximal_points(w: World, p: Parameters, last: int) -> list[Any]:
-    """x+ = prox_{lam f}(x), f convex with a minimiser x_star."""
-    f, x, star = w.function(), w.vector("x"), w.vector("x_star")
+    """x+ = prox_{lam f}(x) = x - lam s+, s+ a subgradient at x+, f convex with a minimiser x_star."""
+    f, x, star, s = w.function(), w.vector("x"), w.vector("x_star"), w.vector("s")
     w.at(f, star, "at x_star", g=star * 0)
-    w.at(f, x, "at x", g=w.vector("g"))
-    states = [SimpleNamespace(x=x, x_star=star, f=f)]
+    w.at(f, x, "at x", g=s)
+    states = [SimpleNamespace(x=x, x_star=star, s=s, f=f)]
     for k in range(last):
-        g = w.vector(f"g{k}")
-        x = x - g * p.lam
-        w.at(f, x, f"at x{k}", g=g)
-        states.append(SimpleNamespace(x=x, x_star=star, f=f))
+        s = w.vector(f"s{k}")
+        x = x - s * p.lam
+        w.at(f, x, f"at x{k}", g=s)
+        states.append(SimpleNamespace(x=x, x_star=star, s=s, f=f))
     return states
 
 
@@ -110,6 +110,14 @@ PROXIMAL_POINTS = Theorem(
       all:  N*gap[N] + d[N]/(2*lam) <= d[0]/(2*lam)     by induction N: base combine step(t=0); step combine ih, step(t=N)
       done: claim                                                            by combine all, pos(t=N)
     """,
+)
+#: its proof is found
+PROXIMAL_POINTS_SHARP = Theorem(
+    region="0 < lam",
+    states=PlayedStates(play_proximal_points, start=play_proximal_points),
+    rounds={"N": 1},
+    quantities={"d": "norm2(x - x_star)", "gap": "f(x) - f(x_star)", "g": "norm2(s)"},
+    claim="gap[N] <= d[0]/(4*lam*N)",
 )
 AVERAGED = Theorem(
     region="0 < a < 1",
@@ -184,6 +192,13 @@ CLAIMS = [
         "Güler 1991, Theorem 2.1",
         "N proximal steps leave f(x^N) - f* <= ||x^0 - x*||^2/(2 lam N).",
         PROXIMAL_POINTS,
+    ),
+    state(
+        "LIT-PROXIMAL-POINTS-SHARP",
+        PAPER,
+        "Taylor, Hendrickx and Glineur 2017",
+        "N proximal steps leave f(x^N) - f* <= ||x^0 - x*||^2/(4 lam N), which is sharp.",
+        PROXIMAL_POINTS_SHARP,
     ),
     state(
         "LIT-AVERAGED",

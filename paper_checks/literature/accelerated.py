@@ -1,0 +1,111 @@
+"""Rates of accelerated methods whose proofs are scripts: FISTA and the triple momentum method."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.literature.sources import PAPER
+
+
+def play_fista(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """FISTA: y = (1 - 1/t) x + z/t, x+ = prox_{h/L}(y - grad f(y)/L), z+ = z + t (x+ - y)."""
+    f, h, x, star = w.function(p.L, 0), w.function(name="h"), w.vector("x"), w.vector("x_star")
+    g, _ = w.at(f, star, "f at x_star")
+    w.at(h, star, "h at x_star", g=g * -1)
+    w.at(h, x, "h at x", g=w.vector("s"))
+    z = x if start else w.vector("z")
+    states = [SimpleNamespace(x=x, z=z, x_star=star, f=f, h=h)]
+    for k in range(last):
+        t = getattr(p, f"t_{k}")
+        y = x * (1 - 1 / t) + z / t
+        g, _ = w.at(f, y, f"f at y{k}")
+        s = w.vector(f"s{k}")
+        x = y - (g + s) / p.L
+        w.at(h, x, f"h at x{k + 1}", g=s)
+        z = z + (x - y) * t
+        states.append(SimpleNamespace(x=x, z=z, x_star=star, f=f, h=h))
+    return states
+
+
+FISTA = Theorem(
+    region="0 < L",
+    states=PlayedStates(play_fista, start=partial(play_fista, start=True)),
+    rounds={"k": 0, "N": 1},
+    sequences={"t": "1"},
+    given={"first": "t[0] == 1", "next": "t[k+1] == (1 + sqrt(1 + 4*t[k]**2))/2"},
+    quantities={"gap": "f(x) + h(x) - f(x_star) - h(x_star)", "e": "norm2(z - x_star)", "d": "norm2(x - x_star)"},
+    claim="gap[N] <= 2*L*d[0]/(N + 1)**2",
+    proof="""
+      pos:    0 <= e[k]                                                                     by derivation
+      solved: t[k+1]*(t[k+1] - 1) == t[k]**2                by combine (t[k+1] + (1 + sqrt(1 + 4*t[k]**2))/2 - 1)*next
+      grows:  (k + 2)/2 <= t[k]
+                by induction k: base combine first; step combine (-1)*solved, (t[k] + (k + 2)/2)*ih times t[k+1] + (k + 1)/2
+      least:  0 <= gap[k]                                                                   by derivation
+      step:   t[k]**2*gap[k+1] + L/2*e[k+1] <= t[k]*(t[k] - 1)*gap[k] + L/2*e[k]            by derivation
+      round:  t[k+1]**2*gap[k+2] + L/2*e[k+2] <= t[k]**2*gap[k+1] + L/2*e[k+1]              by combine step(k=k+1), gap[k+1]*solved
+      one:    t[0]**2*gap[1] + L/2*e[1] <= L/2*e[0]                                         by combine step(k=0), (t[0]*gap[0])*first
+      same:   e[0] == d[0]                                                                  by identity
+      all:    t[k]**2*gap[k+1] + L/2*e[k+1] <= L/2*d[0]     by induction k: base combine one, (L/2)*same; step combine ih, round
+      rate:   (k + 2)**2/4*gap[k+1] <= L/2*d[0]
+                by combine all, (L/2)*pos(k=k+1), ((t[k] + (k + 2)/2)*gap[k+1])*grows
+      done:   claim                                                                         by combine (4/(N + 1)**2)*rate(k=N-1)
+    """,
+)
+
+
+def play_triple_momentum(w: World, p: Parameters, last: int) -> list[Any]:
+    """The triple momentum method with mu = L r^2; z is the point after the gradient at y, which the source puts out."""
+    f, star = w.function(p.L, p.L * p.r**2), w.vector("x_star")
+    w.at(f, star, "at x_star", g=star * 0)
+    y, z = w.vector("y"), w.vector("z")
+    g, _ = w.at(f, y, "at y")
+    states = [SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f)]
+    c = (1 - p.r) / (1 + p.r)
+    for k in range(last):
+        y = (y - g / p.L) * c + z * (1 - c)
+        g, _ = w.at(f, y, f"at y{k + 1}")
+        z = (y - g / (p.L * p.r**2)) * p.r + z * (1 - p.r)
+        states.append(SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f))
+    return states
+
+
+TRIPLE_MOMENTUM = Theorem(
+    region="0 < L, 0 < r < 1",
+    states=PlayedStates(play_triple_momentum),
+    rounds={"t": 0, "N": 0},
+    quantities={
+        "e": "norm2(z - x_star)",
+        "q": "f(y) - f(x_star) - norm2(g)/(2*L) - L*r**2/(2*(1 - r**2))*norm2(y - x_star - g/L)",
+    },
+    claim="e[N] <= (1 - r)**(2*N)*(e[0] + (1 - r**2)/(L*r**2)*q[0])",
+    proof="""
+      q_pos: 0 <= q[t]                                                                                      by derivation
+      step:  q[t+1] + L*r**2/(1 - r**2)*e[t+1] <= (1 - r)**2*(q[t] + L*r**2/(1 - r**2)*e[t])                by derivation
+      all:   q[N] + L*r**2/(1 - r**2)*e[N] <= (1 - r)**(2*N)*(q[0] + L*r**2/(1 - r**2)*e[0])
+               by induction N: base combine; step combine (1 - r)**2*ih, step(t=N)
+      done:  claim    by combine ((1 - r**2)/(L*r**2))*all, ((1 - r**2)/(L*r**2))*q_pos(t=N)
+    """,
+)
+
+CLAIMS = [
+    state(
+        "LIT-FISTA",
+        PAPER,
+        "Beck and Teboulle 2009, Theorem 4.4, with the constant step 1/L",
+        "FISTA, with t_0 = 1 and t_{k+1} = (1 + sqrt(1 + 4 t_k^2))/2, leaves F(x^N) - F* <= 2 L R^2/(N + 1)^2.",
+        FISTA,
+    ),
+    state(
+        "LIT-TRIPLE-MOMENTUM",
+        PAPER,
+        "Van Scoy, Freeman and Lynch 2018",
+        "The triple momentum method's squared distance falls by (1 - sqrt(mu/L))^2 a step; r is sqrt(mu/L).",
+        TRIPLE_MOMENTUM,
+    ),
+]

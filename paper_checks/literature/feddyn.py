@@ -1,0 +1,106 @@
+"""FedDyn with all clients and exact solves, which is Douglas and Rachford's splitting: rates, and where its rounds come to rest."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from fedtheory.algorithms.feddyn import FedDyn, FedDynState
+from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import FunctionOf, LemmaConstants, Parameters, World, bar, norm2
+from paper_checks.literature.sources import PAPER
+
+
+def any_state(w: World) -> dict[str, Any]:
+    """Any server model, local models and duals, where the server's dual is the average of the clients'."""
+    lam_i = w.vector("lam_i", client=True)
+    found = {"x": w.vector("x"), "x_bar": w.vector("x_bar"), "lam": bar(lam_i), "x_i": w.vector("x_i", client=True)}
+    return {**found, "lam_i": lam_i}
+
+
+def play_round(w: World, f: FunctionOf, rho: Any, before: dict[str, Any], k: int) -> dict[str, Any]:
+    """A round by FedDyn's own code: clients answer x_i+ = argmin f_i(x) + <lam_i, x> + (rho/2) ||x - x^t||^2."""
+    x_i = w.vector(f"x_i{k}", client=True)
+    w.at(f, x_i, f"at x_i{k}", g=(before["x"] - x_i) * rho - before["lam_i"])
+    return w.round_of(lambda local: FedDyn(rho, local), FedDynState, before, x_i)
+
+
+def play_feddyn(w: World, p: Parameters, last: int, smooth: bool) -> list[Any]:
+    """FedDyn; s_i is the (sub)gradient of f_i at x*. Where it is smooth, L = b^2, mu = a^2 and rho = a b, so that sqrt(L/mu) is b/a."""
+    constants = (p.b**2, p.a**2) if smooth else ()
+    f, star, s = w.function(*constants, client=True, name="f_i"), w.vector("x_star"), w.vector("s_i", client=True)
+    s = s - bar(s)
+    w.at(f, star, "at x_star", g=s)
+    now = any_state(w)
+    states = [SimpleNamespace(**now, x_star=star, s_i=s)]
+    for k in range(last):
+        now = play_round(w, f, p.a * p.b if smooth else p.rho, now, k)
+        states.append(SimpleNamespace(**now, x_star=star, s_i=s))
+    return states
+
+
+#: Douglas and Rachford's variable, x - lam_i/rho, from its fixed point
+AWAY = "mean(norm2(x - 1/({rho})*lam_i - x_star - 1/({rho})*s_i))"
+LINEAR = Theorem(
+    region="0 < a < b",
+    states=PlayedStates(partial(play_feddyn, smooth=True)),
+    rounds={"t": 0, "T": 0},
+    quantities={"V": AWAY.format(rho="a*b")},
+    claim="V[T] <= (b/(a + b))**(2*T)*V[0]",
+    proof="""
+      step: V[t+1] <= (b/(a + b))**2*V[t]   by derivation
+      done: claim                           by contraction of step
+    """,
+)
+CONVEX = Theorem(
+    region="0 < rho",
+    states=PlayedStates(partial(play_feddyn, smooth=False)),
+    rounds={"t": 0, "T": 0},
+    quantities={"V": AWAY.format(rho="rho"), "r": "mean(norm2(x - x_i))"},
+    claim="exists t in 0..T: r[t+1] <= V[0]/(T + 1)",
+    proof="""
+      pos:  0 <= V[t]                                                   by derivation
+      fall: V[t+1] <= V[t] - r[t+1]                                     by derivation
+      all:  sum(r[t+1], t, 0, T) <= V[0] - V[T+1]                       by telescope of fall
+      best: exists t in 0..T: r[t+1] <= (V[0] - V[T+1])/(T + 1)         by mean all
+      done: claim                                                       by combine best, pos(t=T+1)
+    """,
+)
+
+
+def stationary(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """||grad f(x)||^2 <= c (L + rho)^2 mean_i ||x - x_i||^2 after a round of FedDyn, f_i L-smooth and not convex."""
+    f = w.function(p.L, -p.L, client=True, name="f_i")
+    after = play_round(w, f, p.rho, any_state(w), 0)
+    slope, _ = w.at(f, after["x"], "at x+")
+    return norm2(bar(slope)) - norm2(after["x"] - after["x_i"]) * (c.c * (p.L + p.rho) ** 2)
+
+
+CLAIMS = [
+    state(
+        "LIT-FEDDYN",
+        PAPER,
+        "Giselsson and Boyd 2017, in FedDyn (Acar et al. 2021) with all clients and exact solves",
+        "With rho = sqrt(mu L) the variables x - lam_i/rho of FedDyn approach their fixed point by the factor sqrt(kappa)/(sqrt(kappa) + 1) a round.",
+        LINEAR,
+    ),
+    state(
+        "LIT-FEDDYN-CONVEX",
+        PAPER,
+        "Lions and Mercier 1979, in FedDyn (Acar et al. 2021) with all clients and exact solves",
+        "The least mean_i ||x - x_i||^2 after rounds 1, ..., T + 1 of FedDyn is at most V^0/(T + 1), for closed and convex f_i and every rho.",
+        CONVEX,
+    ),
+    state(
+        "LIT-FEDDYN-STATIONARY",
+        PAPER,
+        "Acar et al. 2021, of fixed points, with all clients and exact solves",
+        "After a round of FedDyn ||grad f(x)||^2 <= (L + rho)^2 mean_i ||x - x_i||^2, without convexity: where local models are the server's, x is "
+        "stationary.",
+        Lemma("stationary", "fixed points", "0 < L, 0 < rho", stationary, {"c": 1}),
+    ),
+]
