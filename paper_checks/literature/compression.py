@@ -46,8 +46,8 @@ def play_diana(w: World, p: Parameters, last: int) -> list[Any]:
     Errors that clients draw by themselves have E ||mean_i e_i||^2 = E mean_i ||e_i||^2/n. Of errors nothing but second moments enters.
     """
     f, x, star = w.function(p.L, p.mu, client=True, name="f_i"), w.vector("x"), w.vector("x_star")
-    h, s = w.vector("h_i", client=True), w.vector("s_i", client=True)
-    s = s - bar(s)
+    h, u = w.vector("h_i", client=True), w.vector("u_i", client=True)
+    s = u - bar(u)
     w.at(f, star, "at x_star", g=s)
     states = [[(Fraction(1), SimpleNamespace(x=x, h_i=h, x_star=star, s_i=s, f_i=f))]]
     for k in range(last):

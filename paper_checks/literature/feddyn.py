@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,25 +28,34 @@ def play_round(w: World, f: FunctionOf, rho: Any, before: dict[str, Any], k: int
     return w.round_of(lambda local: FedDyn(rho, local), FedDynState, before, x_i)
 
 
-def play_feddyn(w: World, p: Parameters, last: int, smooth: bool) -> list[Any]:
-    """FedDyn; s_i is the (sub)gradient of f_i at x*. Where it is smooth, L = b^2, mu = a^2 and rho = a b, so that sqrt(L/mu) is b/a."""
-    constants = (p.b**2, p.a**2) if smooth else ()
-    f, star, s = w.function(*constants, client=True, name="f_i"), w.vector("x_star"), w.vector("s_i", client=True)
-    s = s - bar(s)
+def play_rounds(w: World, f: FunctionOf, rho: Any, last: int) -> list[Any]:
+    """FedDyn from any state; s_i, zero in the mean, is the (sub)gradient of f_i at x*."""
+    star, u = w.vector("x_star"), w.vector("u_i", client=True)
+    s = u - bar(u)
     w.at(f, star, "at x_star", g=s)
     now = any_state(w)
     states = [SimpleNamespace(**now, x_star=star, s_i=s)]
     for k in range(last):
-        now = play_round(w, f, p.a * p.b if smooth else p.rho, now, k)
+        now = play_round(w, f, rho, now, k)
         states.append(SimpleNamespace(**now, x_star=star, s_i=s))
     return states
+
+
+def play_smooth(w: World, p: Parameters, last: int) -> list[Any]:
+    """FedDyn with L = b^2, mu = a^2 and rho = a b, so that sqrt(L/mu) is b/a."""
+    return play_rounds(w, w.function(p.b**2, p.a**2, client=True, name="f_i"), p.a * p.b, last)
+
+
+def play_convex(w: World, p: Parameters, last: int) -> list[Any]:
+    """FedDyn on closed and convex functions, with any rho."""
+    return play_rounds(w, w.function(client=True, name="f_i"), p.rho, last)
 
 
 #: Douglas and Rachford's variable, x - lam_i/rho, from its fixed point
 AWAY = "mean(norm2(x - 1/({rho})*lam_i - x_star - 1/({rho})*s_i))"
 LINEAR = Theorem(
     region="0 < a < b",
-    states=PlayedStates(partial(play_feddyn, smooth=True)),
+    states=PlayedStates(play_smooth),
     rounds={"t": 0, "T": 0},
     quantities={"V": AWAY.format(rho="a*b")},
     claim="V[T] <= (b/(a + b))**(2*T)*V[0]",
@@ -58,7 +66,7 @@ LINEAR = Theorem(
 )
 CONVEX = Theorem(
     region="0 < rho",
-    states=PlayedStates(partial(play_feddyn, smooth=False)),
+    states=PlayedStates(play_convex),
     rounds={"t": 0, "T": 0},
     quantities={"V": AWAY.format(rho="rho"), "r": "mean(norm2(x - x_i))"},
     claim="exists t in 0..T: r[t+1] <= V[0]/(T + 1)",
