@@ -265,3 +265,29 @@ def test_a_refutation_that_hangs_on_an_option_says_so_and_decides_nothing() -> N
     assert part.text.startswith("it hangs on the option 'exact' of fedpd")
     (part,) = parts_of(replace(theorem, states=MethodStates("fedpd", "eta, exact", "L, mu")))
     assert part.holds is True
+
+
+def play_copies(w, p, last):
+    """x+ = x/2 and y+ = x+: any x and y at first, and one point after every round."""
+    x, y = w.vector("x"), w.vector("y")
+    states = [SimpleNamespace(x=x, y=y)]
+    for _ in range(last):
+        x = y = x / 2
+        states.append(SimpleNamespace(x=x, y=y))
+    return states
+
+
+def test_what_is_said_of_states_after_a_round_is_not_tried_on_any_state() -> None:
+    """x and y differ in a state that stands for any, and in none after a round; where the claim is false it is refuted by a round that is played."""
+    theorem = Theorem(
+        region="0 < a",
+        states=PlayedStates(play_copies),
+        rounds={"t": 0},
+        quantities={"r": "norm2(x - y)", "X": "norm2(x)"},
+        claim="a*r[t+1] <= 0",
+    )
+    found = refute_theorem(theorem)
+    assert isinstance(found, Guarded) and found.points, found
+    false = replace(theorem, claim="a*X[t+1] <= 0")
+    broken = refute_theorem(false)
+    assert isinstance(broken, BrokenClaim) and replay_claim(false, broken) > 0

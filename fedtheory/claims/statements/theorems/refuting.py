@@ -452,11 +452,21 @@ def _extent(
         if hypothesis.sign != "->" and hypothesis.exists is None and not hypothesis.names & theorem.rounds.keys():
             _ask(theorem, hypothesis, point, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
-    base = 0 if begins else min(asked, default=0)
+    base = 0 if begins else min(asked, default=0) - _states_before(theorem, sentence, point)
     last = max(asked, default=0) - base
     if last >= MOST_STATES:
         raise InvalidInput(f"{last + 1} states are more than the {MOST_STATES} that are unrolled")
     return base, last, begins and theorem.states is not None
+
+
+def _states_before(theorem: Theorem, sentence: Sentence, point: Mapping[str, Fraction]) -> int:
+    """How many states there are before the first that a claim speaks of: one, where it says something of round t + 1 alone.
+
+    What is known of a state after a round is more than what is known of any state, so that these are played, too.
+    """
+    asked: list[int] = []
+    _ask(theorem, sentence, {**point, **_fractions(next(_small_rounds(theorem, sentence)))}, asked)
+    return max(min(asked, default=0) - getattr(theorem.states, "least", 0), 0)
 
 
 def _small_rounds(theorem: Theorem, sentence: Sentence) -> Iterator[dict[str, int]]:
