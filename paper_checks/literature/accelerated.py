@@ -81,15 +81,14 @@ TRIPLE_MOMENTUM = Theorem(
     rounds={"t": 0, "N": 0},
     quantities={
         "e": "norm2(z - x_star)",
-        "q": "f(y) - f(x_star) - norm2(g)/(2*L) - L*r**2/(2*(1 - r**2))*norm2(y - x_star - g/L)",
+        "V": "f(y) - f(x_star) - norm2(g)/(2*L) - L*r**2/(2*(1 - r**2))*norm2(y - x_star - g/L) + L*r**2/(1 - r**2)*norm2(z - x_star)",
     },
-    claim="e[N] <= (1 - r)**(2*N)*(e[0] + (1 - r**2)/(L*r**2)*q[0])",
+    claim="e[N] <= (1 - r)**(2*N)*(1 - r**2)/(L*r**2)*V[0]",
     proof="""
-      q_pos: 0 <= q[t]                                                                                      by derivation
-      step:  q[t+1] + L*r**2/(1 - r**2)*e[t+1] <= (1 - r)**2*(q[t] + L*r**2/(1 - r**2)*e[t])                by derivation
-      all:   q[N] + L*r**2/(1 - r**2)*e[N] <= (1 - r)**(2*N)*(q[0] + L*r**2/(1 - r**2)*e[0])
-               by induction N: base combine; step combine (1 - r)**2*ih, step(t=N)
-      done:  claim    by combine ((1 - r**2)/(L*r**2))*all, ((1 - r**2)/(L*r**2))*q_pos(t=N)
+      step:  V[t+1] <= (1 - r)**2*V[t]                  by derivation
+      all:   V[N] <= (1 - r)**(2*N)*V[0]                by contraction in N of step
+      below: L*r**2/(1 - r**2)*e[t] <= V[t]             by derivation
+      done:  claim                                      by combine ((1 - r**2)/(L*r**2))*all, ((1 - r**2)/(L*r**2))*below(t=N)
     """,
 )
 

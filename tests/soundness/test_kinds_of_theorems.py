@@ -114,9 +114,7 @@ OF_SHARP = {
     "proximal points": replace(PROXIMAL_POINTS_SHARP, claim="gap[N] <= 97/100*d[0]/(4*lam*N)"),
     "SCAFFOLD": replace(SCAFFOLD, claim="d[T] + 2*lr**2*C[T] <= (97/100)**T*(1 - lr*mu)**(2*T)*(d[0] + 2*lr**2*C[0])"),
     "subgradients": replace(SUBGRADIENTS, claim="exists t in 0..T: gap[t] <= 97/100*(d[0]/(2*lr*(T + 1)) + lr*G**2/2)"),
-    "triple momentum": replace(
-        TRIPLE_MOMENTUM, claim="e[N] <= (97/100)**N*(1 - r)**(2*N)*(e[0] + (1 - r**2)/(L*r**2)*q[0])"
-    ),
+    "triple momentum": replace(TRIPLE_MOMENTUM, claim="e[N] <= (97/100)**N*(1 - r)**(2*N)*(1 - r**2)/(L*r**2)*V[0]"),
 }
 #: those that are not sharp, with constants that are 3 % lower
 OF_NOT_SHARP = {
