@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -404,8 +404,7 @@ class PlayedStates:
     least: int = 0
 
     def __str__(self) -> str:
-        made = getattr(self.play, "__qualname__", None)
-        return f"states that {f'{plain_name(self.play.__module__)}.{made}' if made else self.play} plays, from round {self.least} on"
+        return f"states that {_name_of(self.play)} plays, from round {self.least} on"
 
     @property
     def names(self) -> None:
@@ -446,6 +445,15 @@ class PlayedStates:
         """What the function makes of a world."""
         made = self.start if start and self.start is not None else self.play
         return made(world, SimpleNamespace(**numbers), last)
+
+
+def _name_of(made: Any) -> str:
+    """The name of a function, the same in every process; of a partial one, what it is given besides."""
+    if isinstance(made, partial):
+        given = (*map(_name_of, made.args), *(f"{name}={_name_of(value)}" for name, value in made.keywords.items()))
+        return f"{_name_of(made.func)}({', '.join(given)})"
+    name = getattr(made, "__qualname__", None)
+    return f"{plain_name(made.__module__)}.{name}" if name else str(made)
 
 
 @lru_cache(maxsize=48)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -313,3 +314,14 @@ def test_rounds_of_active_clients_are_told() -> None:
     told = "\n".join(told_of(feddyn()))
     assert "made_x_i = if_active([answers 0], [w_i 0]) - if_active([answers 0], [w_i 0])" in told
     assert "drawn_mean([answers 0])" in told
+
+
+def test_a_partial_function_has_a_name_that_is_the_same_in_every_process() -> None:
+    """A term says whose states it is about; a page that is made elsewhere finds the rounds by it."""
+    states = PlayedStates(partial(plays_of, factor=2, inner=told_of))
+    assert str(states) == f"states that {__name__}.plays_of(factor=2, inner={__name__}.told_of) plays, from round 0 on"
+
+
+def plays_of(world: Any, p: Any, last: int, factor: int, inner: Any) -> list[Any]:
+    """Vectors that grow."""
+    return [SimpleNamespace(x=world.vector("x") * factor**k) for k in range(last + 1)]
