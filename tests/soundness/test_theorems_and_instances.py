@@ -286,8 +286,9 @@ def test_what_is_said_of_states_after_a_round_is_not_tried_on_any_state() -> Non
         quantities={"r": "norm2(x - y)", "X": "norm2(x)"},
         claim="a*r[t+1] <= 0",
     )
-    found = refute_theorem(theorem)
-    assert isinstance(found, Guarded) and found.points, found
+    for claim in ("a*r[t+1] <= 0", "t*a*r[t] <= 0"):
+        found = refute_theorem(replace(theorem, claim=claim))
+        assert isinstance(found, Guarded) and found.points, found
     false = replace(theorem, claim="a*X[t+1] <= 0")
     broken = refute_theorem(false)
     assert isinstance(broken, BrokenClaim) and replay_claim(false, broken) > 0

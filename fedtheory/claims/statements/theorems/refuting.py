@@ -7,6 +7,7 @@ Runs on random quadratics of several clients are tried besides, which ask no eng
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 from collections.abc import Iterator, Mapping
@@ -452,11 +453,33 @@ def _extent(
         if hypothesis.sign != "->" and hypothesis.exists is None and not hypothesis.names & theorem.rounds.keys():
             _ask(theorem, hypothesis, point, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
-    base = 0 if begins else min(asked, default=0) - _states_before(theorem, sentence, point)
+    if begins:
+        base = 0
+    elif _counts_rounds(theorem, sentence):  # what it says of round t need not hold of any state there
+        base = min(getattr(theorem.states, "least", 0), *asked, *rounds.values())
+    else:
+        base = min(asked, default=0) - _states_before(theorem, sentence, point)
     last = max(asked, default=0) - base
     if last >= MOST_STATES:
         raise InvalidInput(f"{last + 1} states are more than the {MOST_STATES} that are unrolled")
     return base, last, begins and theorem.states is not None
+
+
+def _counts_rounds(theorem: Theorem, sentence: Sentence) -> bool:
+    """Whether a claim speaks of a round's number elsewhere than as the index of a quantity, itself or by a formula."""
+    trees = [sentence.left, sentence.right, *theorem.formulas.values()]
+    inside = {
+        id(node)
+        for tree in trees
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Subscript)
+        for node in ast.walk(part)
+    }
+    return any(
+        isinstance(node, ast.Name) and node.id in theorem.rounds and id(node) not in inside
+        for tree in trees
+        for node in ast.walk(tree)
+    )
 
 
 def _states_before(theorem: Theorem, sentence: Sentence, point: Mapping[str, Fraction]) -> int:
