@@ -79,6 +79,7 @@ _SIGNS = {
 }
 _PLAIN = {"−": "-", "′": "'", "≈": r"\approx "}
 _COMMANDS = {character: f"\\{name}" for character, name in (_GREEK | _SIGNS).items()} | _PLAIN
+_SCRIPTS = {"msub": "_", "msup": "^", "msubsup": "_^"}
 _ACCENTS = {"^": r"\hat", "¯": r"\bar", "~": r"\tilde"}
 _FUNCTIONS = frozenset(["max", "min", "sup", "inf", "lim", "log", "exp", "det", "cos", "sin"])
 
@@ -102,7 +103,18 @@ def write_latex_text(text: str) -> str:
         inside = _write(child) if child.tag in ("math", "i") else ""
         pieces += [f"${inside.strip()}$" if inside else "", escape(child.tail or "")]
     whole_text = re.sub(r"(?<!\\)\$\$", "", "".join(pieces)).replace("\\nabla \\,", "\\nabla ")
-    return re.sub(r"(\\[A-Za-z]+) (?=[_^])", r"\1", whole_text)
+    return break_numbers(re.sub(r"(\\[A-Za-z]+) (?=[_^])", r"\1", whole_text))
+
+
+def break_numbers(text: str) -> str:
+    r"""Let TeX break numbers that are long, in text and in formulas within text.
+
+    Examples
+    --------
+    >>> break_numbers("12345678901234567 and 123456")
+    '123456\\allowbreak 789012\\allowbreak 34567 and 123456'
+    """
+    return re.sub(r"\d{12,}", lambda found: re.sub(r"(\d{6})(?=\d)", r"\1\\allowbreak ", found[0]), text)
 
 
 def _write(element: ElementTree.Element) -> str:
@@ -116,7 +128,9 @@ def _write(element: ElementTree.Element) -> str:
         case "mspace":
             return "\\,"
         case "msub" | "msup" | "msubsup":
-            scripts = {"msub": "_", "msup": "^", "msubsup": "_^"}[element.tag]
+            scripts = _SCRIPTS[element.tag]
+            if set(scripts) & set(_SCRIPTS.get(element[0].tag, "")):
+                parts[0] = f"{{{parts[0].strip()}}}"  # TeX takes one index, and one exponent
             if element.tag == "msup" and set(parts[1]) == {"'"}:
                 return parts[0].strip() + parts[1]
             return parts[0] + "".join(

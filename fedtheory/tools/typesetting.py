@@ -157,7 +157,7 @@ def _is_mathematical(tokens: list[_Token], k: int) -> bool:
     if text in _LETTERS or text in _SYMBOLS or text in _FUNCTIONS or _accented(text):
         return True
     if text in ("sum", "prod", "sqrt"):
-        return text == "sqrt" or _at(tokens, k + 1) == "_"
+        return text == "sqrt" or (_at(tokens, k + 1) == "_" and len(_at(tokens, k + 2)) <= 2)
     if text in _ACCENTS:
         return _at(tokens, k + 1) == " " and (len(_at(tokens, k + 2)) == 1 or _at(tokens, k + 2) in _LETTERS)
     if len(text) == 1:
@@ -165,6 +165,8 @@ def _is_mathematical(tokens: list[_Token], k: int) -> bool:
         return not (article and not (_at(tokens, k - 1) == " " and _at(tokens, k - 2) in _STRONG | {"/", "-"}))
     if _at(tokens, k + 1) == "_" and len(text) <= 4 and len(_at(tokens, k + 2)) == 1:
         return True
+    if _at(tokens, k + 1) == "^" or (_at(tokens, k - 1) == "_" and k > 1 and _is_mathematical(tokens, k - 2)):
+        return True  # a word with an exponent, or one that is an index, as in kept^r and x_i_next
     beside = _at(tokens, k + 1) in ("_", "^", "(", "*") or _at(tokens, k - 1) in ("_", "^", "{", "/", "(")
     return text.lower() not in _WORDS and (len(text) == 2 or (len(text) == 3 and beside and not text.islower()))
 

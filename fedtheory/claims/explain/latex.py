@@ -20,18 +20,27 @@ from fedtheory.claims.explain.document import (
     Paragraph,
     TextLine,
 )
+from fedtheory.claims.explain.wide_formulas import CELL, LINE, count_characters, open_wide, split_statements
 from fedtheory.core.errors import FedtheoryError, NotAvailable
-from fedtheory.tools.latex import escape
+from fedtheory.tools.latex import escape, write_latex_text
 
 _SECTIONS = {1: "section", 2: "subsection", 3: "paragraph"}
 _BEGIN = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage[margin=25mm]{geometry}
-\usepackage{amsmath,longtable}
+\usepackage{amsmath,array,longtable}
 \allowdisplaybreaks
 \sloppy
 """
+#: sizes of text that stands as it is, by the characters that fit a line of 160 mm
+_SIZES = ((86, "normalsize"), (107, "footnotesize"), (123, "scriptsize"))
+#: a column of a table of no more characters is as wide as they are (the first number with which such columns are not too wide together)
+_NARROW, _NARROW_TOGETHER = (20, 12, 0), 40
+#: other columns share the rest, and none counts for more characters than these
+_WIDE = 50
+#: a longer head of a column goes over lines
+_HEAD = 20
 #: programs that make a PDF, in the order in which they are looked for
 PROGRAMS = ("pdflatex", "lualatex", "xelatex", "tectonic")
 #: seconds that one run of them may take
@@ -94,40 +103,56 @@ def write_pdf(page: Document, path: Path) -> None:
 def _write(block: Block) -> Iterator[str]:
     match block:
         case Heading(text, level):
-            yield f"\\{_SECTIONS[level]}*{{{escape(text)}}}"
+            yield f"\\{_SECTIONS[level]}*{{{write_latex_text(text)}}}"
         case Paragraph(line):
             yield _line(line)
         case Display(math):
-            yield f"\\begin{{gather*}}\n{_break(math.latex)}\n\\end{{gather*}}"
+            yield _display(math.latex)
         case Figure(text):
-            yield f"\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}"
-        case PageTable(_, head, rows):
-            columns = f"p{{{0.92 / len(head):.2f}\\linewidth}}" * len(head)
-            yield f"\\begin{{longtable}}{{{columns}}}"
-            yield " & ".join(f"\\textbf{{{escape(word)}}}" for word in head) + r" \\ \hline \endhead"
-            for row in rows:
-                yield " & ".join(map(_line, row)) + r" \\"
-            yield "\\end{longtable}"
+            longest = max(map(len, text.splitlines()), default=0)
+            size = next((size for most, size in _SIZES if longest <= most), "tiny")
+            yield f"{{\\{size}\n\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}}}"
+        case PageTable():
+            yield from _table(block)
         case NumberedStep(number, name, said, grounds):
-            yield f"\\medskip\\noindent\\textbf{{({number})}} {escape(name)}: ${said.latex}$"
+            yield f"\\medskip\\noindent\\textbf{{({number})}} {escape(name)}: ${open_wide(said.latex)}$"
             if grounds:
                 yield "\\begin{itemize}"
                 yield from (f"\\item {_line(ground)}" for ground in grounds)
                 yield "\\end{itemize}"
 
 
-def _break(formula: str) -> str:
-    """Lines end before pluses and minuses outside of braces, where a formula is long; brackets are of one size and may go over lines."""
-    pieces, depth, since = [""], 0, 0
-    for k, character in enumerate(formula):
-        depth += (character == "{") - (character == "}")
-        if depth == 0 and since > 90 and formula[k : k + 2] in ("+ ", "- "):
-            pieces.append("")
-            since = 0
-        pieces[-1] += character
-        since += 1
-    return " \\\\\n".join(pieces)
+def _display(formula: str) -> str:
+    """A formula on its own, or, where it is wider than a line, what TeX breaks as text."""
+    if count_characters(formula) <= LINE:
+        return f"\\[\n{formula}\n\\]"
+    lines = (f"$\\displaystyle {open_wide(one)}$" for one in split_statements(formula))
+    return "\\begin{quote}\n\\raggedright\n" + "\n\n".join(lines) + "\n\\end{quote}"
 
 
-def _line(line: TextLine) -> str:
-    return "".join(f"${part.latex}$" if isinstance(part, Math) else escape(part) for part in line)
+def _table(table: PageTable) -> Iterator[str]:
+    """Columns share the width as their longest words or formulas ask."""
+    cells = [[_line(cell, CELL) for cell in row] for row in table.rows]
+    longest = [
+        max(map(count_characters, [*([head] if len(head) <= _HEAD else head.split()), *column]))
+        for head, *column in zip(table.head, *cells, strict=True)
+    ]
+    most = next(most for most in _NARROW if sum(length for length in longest if length <= most) <= _NARROW_TOGETHER)
+    wide = sum(min(length, _WIDE) for length in longest if length > most)
+    kept = 6 * sum(length for length in longest if length <= most)
+    room = f"\\linewidth-\\tabcolsep*{2 * len(longest)}-{kept}pt"
+    widths = (
+        f"{6 * length}pt" if length <= most else f"\\dimexpr({room})*{min(length, _WIDE)}/{wide}\\relax"
+        for length in longest
+    )
+    columns = (f">{{\\raggedright\\arraybackslash}}p{{{width}}}" for width in widths)
+    yield f"\\begin{{longtable}}[l]{{{''.join(columns)}}}"
+    yield " & ".join(f"\\textbf{{{escape(word)}}}" for word in table.head) + r" \\ \hline \endhead"
+    yield from (" & ".join(row) + r" \\" for row in cells)
+    yield "\\end{longtable}"
+
+
+def _line(line: TextLine, most: int = LINE) -> str:
+    return "".join(
+        f"${open_wide(part.latex, most)}$" if isinstance(part, Math) else write_latex_text(part) for part in line
+    )

@@ -16,6 +16,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.explain.document import (
     Display,
     Document,
+    Figure,
     Heading,
     Math,
     NumberedStep,
@@ -23,7 +24,7 @@ from fedtheory.claims.explain.document import (
     Paragraph,
 )
 from fedtheory.claims.explain.finding import find_proofs
-from fedtheory.claims.explain.latex import PROGRAMS, write_latex_page, write_pdf
+from fedtheory.claims.explain.latex import PROGRAMS, find_tex, write_latex_page, write_pdf
 from fedtheory.claims.explain.markdown import write_markdown
 from fedtheory.claims.explain.proofs import explain_proof, explain_verdict, join_pages, make_page
 from fedtheory.claims.pages import as_html
@@ -56,9 +57,8 @@ def test_tex_finds_nothing_to_stop_at(name: str) -> None:
     """Braces are paired, no base has two indices or two exponents, and what is special in text is escaped."""
     text = write_latex_page(_page(EXAMPLES[name]))
     without_figures = re.sub(r"\\begin\{verbatim\}.*?\\end\{verbatim\}", "", text, flags=re.S)
-    formulas = re.findall(r"\$(.*?)\$", without_figures) + re.findall(
-        r"\{gather\*\}\n(.*?)\n\\end", without_figures, re.S
-    )
+    displayed = re.findall(r"\\\[\n(.*?)\n\\\]", without_figures)
+    formulas = re.findall(r"\$(.*?)\$", without_figures) + displayed
     assert len(formulas) > 10
     for formula in formulas:
         assert formula.count("{") == formula.count("}") and "**" not in formula
@@ -66,10 +66,10 @@ def test_tex_finds_nothing_to_stop_at(name: str) -> None:
         while re.search(r"\{[^{}]*\}", inner):
             inner = re.sub(r"\{[^{}]*\}", "@", inner)
         assert not re.search(r"\^@?\S?\^|_@_", inner), formula
-    words = re.sub(r"\\begin\{gather\*\}.*?\\end\{gather\*\}", "", without_figures, flags=re.S)
+    words = re.sub(r"\\\[\n.*?\n\\\]", "", without_figures)
     words = re.sub(r"\$.*?\$", "", words)
     assert not re.search(r"(?<!\\)[_^#]", words)
-    for environment in ("longtable", "itemize", "gather*", "verbatim"):
+    for environment in ("longtable", "itemize", "quote", "verbatim"):
         assert text.count(f"\\begin{{{environment}}}") == text.count(f"\\end{{{environment}}}")
 
 
@@ -134,6 +134,35 @@ def test_a_pdf_is_what_tex_makes_of_the_page(monkeypatch: pytest.MonkeyPatch, tm
     assert (tmp_path / "out.pdf").read_text().startswith("\\documentclass")
     with pytest.raises(Exception, match="made no PDF: ! Undefined control sequence"):
         write_pdf(Document("other", ()), tmp_path / "none.pdf")
+
+
+_WIDE = " + ".join(f"a_{{{k}}}" for k in range(40))
+_HUGE = "1234567890" * 30
+_WIDE_BLOCKS = (
+    Heading("The mean of ||kept^r - x_i_next||^2 & its bound", 1),
+    Display(Math(f"0 < \\frac{{{_WIDE}}}{{2}}, \\quad \\sqrt{{{_WIDE}}} \\le 1")),
+    PageTable("t", ("a", "value"), ((("0",), (Math(f"\\frac{{{_HUGE}}}{{{_HUGE}}}"),)),)),
+    NumberedStep(1, "one_step", Math(f"x \\le \\frac{{{_WIDE}}}{{3}}"), (("right side less left side is 1/4",),)),
+    Figure("-" * 120),
+)
+
+
+def test_tex_sets_pages(tmp_path: Path) -> None:
+    """A theorem's page, and one with words with two indices, and a fraction, a root, a number and a figure that are wider than a line."""
+    try:
+        find_tex()
+    except NotAvailable as error:
+        pytest.skip(str(error))
+    for page in (_page(SCAFFNEW), Document("100 % of {x} ~ _y_", _WIDE_BLOCKS)):
+        write_pdf(page, tmp_path / "page.pdf")
+        assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_line_that_is_wide_can_be_broken() -> None:
+    """No fraction, root or number that is wider than a line, or than a cell, is left whole."""
+    text = write_latex_page(Document("t", _WIDE_BLOCKS))
+    assert "\\frac" not in text and "\\sqrt" not in text and "{\\scriptsize" in text
+    assert not re.search(r"\d{13}", text)
 
 
 # ---- what is explained, and what is not ----------------------------------------------------------------------------------
