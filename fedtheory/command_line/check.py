@@ -22,6 +22,7 @@ from fedtheory.command_line.options import (
     budget_option,
     data_option,
     fresh_option,
+    interrupt_option,
     is_terminal,
     leave_interrupted,
     make_experiment_context,
@@ -265,6 +266,7 @@ def _repeat(
     "[default: 1000, or twice what the check shows].",
 )
 @click.option("--latex", is_flag=True, help="Write LaTeX to paste into a review, and nothing else.")
+@interrupt_option
 def replay_command(file: Path, claims_file: Path | None, limit: int | None, latex: bool) -> None:
     """Replay a stored counterexample: measure the violation again, certify the assumptions on it, compare with the file.
 

@@ -23,6 +23,7 @@ from fedtheory.command_line.options import (
     answer_option,
     convexity_option,
     fresh_option,
+    interrupt_option,
     leave_interrupted,
     open_journal,
     smoothness_option,
@@ -89,6 +90,7 @@ class ComparedMethod:
 )
 @answer_option
 @fresh_option
+@interrupt_option
 def compare_command(methods: str, **options: Any) -> None:
     """Compare METHODS, with commas between, by what is proved of each at its best step: rate, floor, rounds and floats to an accuracy.
 

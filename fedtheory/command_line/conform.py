@@ -14,7 +14,7 @@ import click
 
 from fedtheory.command_line.completing import complete_methods
 from fedtheory.command_line.method_options import MethodCommand, make_click_option, read_values
-from fedtheory.command_line.options import EXIT_FAILED, OutputFile, is_terminal, write_output
+from fedtheory.command_line.options import EXIT_FAILED, OutputFile, interrupt_option, is_terminal, write_output
 
 if TYPE_CHECKING:
     from fedtheory.conformance.adapters import Adapter
@@ -53,6 +53,7 @@ class TellingCommand(MethodCommand):
 )
 @click.option("--json", "json_file", type=OutputFile(), help="Write the findings as JSON ('-': to the terminal).")
 @click.option("--sarif", type=OutputFile(), help="Write the findings as SARIF 2.1.0, for code hosts.")
+@interrupt_option
 def conform_command(adapter: str, method: str, **options: Any) -> None:
     """Compare somebody's implementation with the reference of a method, variable by variable, round by round.
 

@@ -148,6 +148,24 @@ solver_limit_option = click.option(
     metavar="SECONDS",
     help="Give up a semidefinite program after this time.",
 )
+
+
+def _interrupt_later(context: click.Context, parameter: click.Parameter, seconds: float | None) -> None:
+    """Interrupt the command after this time, until its context is left."""
+    from fedtheory.tools.limits import interrupt_after
+
+    if seconds is not None and not context.resilient_parsing:
+        context.with_resource(interrupt_after(seconds))
+
+
+interrupt_option = click.option(
+    "--time-limit",
+    type=FiniteNumber(min=0, min_open=True),
+    metavar="SECONDS",
+    expose_value=False,
+    callback=_interrupt_later,
+    help="Interrupt the command after this time, as Ctrl-C does [default: none].",
+)
 answer_option = click.option(
     "--json", "json_file", type=OutputFile(), help="Write the answer as JSON ('-': to the terminal)."
 )

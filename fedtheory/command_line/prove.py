@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedtheory.command_line.completing import complete_methods
-from fedtheory.command_line.options import EXIT_FAILED, EXIT_MISTAKEN, OutputFile, budget_option, seed_option
+from fedtheory.command_line.options import (
+    EXIT_FAILED,
+    EXIT_MISTAKEN,
+    OutputFile,
+    budget_option,
+    interrupt_option,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     from fedtheory.claims.statements.bound import Bound, Contraction
@@ -44,6 +51,7 @@ VERDICT_EXITS = {"proved": 0, "argued": 0, "supported": 0, "refuted": 3, "inconc
 )
 @budget_option
 @seed_option
+@interrupt_option
 @click.option(
     "--json",
     "file",

@@ -20,6 +20,7 @@ from fedtheory.command_line.options import (
     add_problem_options,
     data_option,
     find_data_folder,
+    interrupt_option,
     is_terminal,
     require_one_on_terminal,
     seed_option,
@@ -112,6 +113,7 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
 )
 @data_option
 @seed_option
+@interrupt_option
 def run_command(algorithm: str, problem: str, **options: Any) -> None:
     """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them): print numbers, and draw the curve."""
     import numpy as np
@@ -121,6 +123,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     from fedtheory.measures.catalogue import axis_of, choose_metrics
     from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
     from fedtheory.running.results import Results
+    from fedtheory.running.room import require_room_for_clients
     from fedtheory.running.runner import run as run_rounds
     from fedtheory.running.runner import shape_start
     from fedtheory.running.tables import as_trace_csv, write_events
@@ -137,6 +140,7 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
         "data": find_data_folder(options["data"]),
         "weights": options["weights"],
     }
+    require_room_for_clients(problem, **asked)
     build, shown_in = build_problem, options["show_split"]
     if shown_in is not None:
         shown_in = shown_in if shown_in.name else Path(f"split-{problem}.png")

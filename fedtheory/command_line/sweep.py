@@ -20,6 +20,7 @@ from fedtheory.command_line.options import (
     data_option,
     find_data_folder,
     fresh_option,
+    interrupt_option,
     leave_interrupted,
     list_problem_options,
     open_journal,
@@ -100,6 +101,7 @@ def _problem_lists(words: Sequence[str]) -> list[click.Option]:
 @workers_option
 @scheduler_option
 @data_option
+@interrupt_option
 def sweep_command(methods: str, problems: str, **options: Any) -> None:
     """Run METHODS on PROBLEMS (lists with commas) for every combination of the VALUES given.
 

@@ -20,6 +20,7 @@ from fedtheory.command_line.options import (
     OutputFile,
     answer_option,
     convexity_option,
+    interrupt_option,
     smoothness_option,
     write_answer,
 )
@@ -445,6 +446,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
     metavar="STEPS",
     help="Give up on a certificate that takes more steps to check [default: some two seconds].",
 )
+@interrupt_option
 def verify_certificate_command(file: Path, system_only: bool, limit: int | None) -> None:
     """Check an exact certificate, a derivation or a proof term in FILE; no solver and no floating-point number takes part.
 

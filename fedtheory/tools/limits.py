@@ -7,7 +7,7 @@ import faulthandler
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -31,16 +31,43 @@ def limit_time(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        raise NotAvailable("a time limit needs the main thread of a local process and a system with timers")
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TimeLimitReached(f"it was not done within the time limit of {seconds:g} s")
 
+    with _alarm(stop, seconds, 1.0):
+        yield
+
+
+@contextlib.contextmanager
+def interrupt_after(seconds: float) -> Iterator[None]:
+    """Raise `KeyboardInterrupt` inside the block, once, when it takes longer: as if the user had pressed Ctrl-C then.
+
+    Compiled code is interrupted when it comes back; where it does not within `GRACE_SECONDS`, the process ends with status 1.
+
+    Raises
+    ------
+    NotAvailable
+        There are no timers here: not the main thread of its process, or a system without them.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        faulthandler.cancel_dump_traceback_later()  # what is kept of the work may take its time
+        raise KeyboardInterrupt
+
+    with _alarm(stop, seconds, 0.0):
+        yield
+
+
+@contextlib.contextmanager
+def _alarm(stop: Callable[[int, FrameType | None], None], seconds: float, again: float) -> Iterator[None]:
+    """Call ``stop`` after so many seconds, then every ``again`` (0: never); end the process where it cannot be called."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        raise NotAvailable("a time limit needs the main thread of a local process and a system with timers")
     before = signal.signal(signal.SIGALRM, stop)
     with open(os.devnull, "w") as nowhere:
         faulthandler.dump_traceback_later(seconds + GRACE_SECONDS, exit=True, file=nowhere)
-        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+        signal.setitimer(signal.ITIMER_REAL, seconds, again)
         try:
             yield
         finally:

@@ -7,9 +7,11 @@ import threading
 import time
 
 import pytest
+from click.testing import CliRunner
 
+from fedtheory.command_line.main import main
 from fedtheory.core.errors import NotAvailable, TimeLimitReached
-from fedtheory.tools.limits import limit_time
+from fedtheory.tools.limits import interrupt_after, limit_time
 
 needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 
@@ -52,3 +54,24 @@ def test_a_thread_has_no_alarm_and_is_told_so() -> None:
     thread.start()
     thread.join()
     assert said == ["a time limit needs the main thread of a local process and a system with timers"]
+
+
+@needs_timers
+def test_a_command_is_interrupted_once_and_may_take_its_time_to_leave() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupt_after(0.02):
+        try:
+            for_ever()
+        finally:
+            assert signal.getitimer(signal.ITIMER_REAL) == (0, 0), "what is written at the end is not interrupted again"
+
+
+@needs_timers
+def test_every_command_that_may_take_long_has_a_time_limit() -> None:
+    short = {"list", "devices", "new"}
+    assert {
+        name for name, command in main.commands.items() if "time_limit" not in {p.name for p in command.params}
+    } == short
+    done = CliRunner().invoke(
+        main, ["run", "fedavg", "quadratics", "--rounds", "10000000", "--every", "100000", "--time-limit", "0.5"]
+    )
+    assert done.exit_code == 130 and "interrupted; nothing is kept of a run without --results" in done.output
