@@ -124,8 +124,9 @@ def _is_compound(tokens: list[_Token], k: int) -> bool:
     """Whether a name is a piece of a word with a hyphen, such as L-smooth, or of a code's name."""
     before = _at(tokens, k - 1) == "-" and tokens[k - 2].kind == "name" if k > 1 else False
     after = _at(tokens, k + 1) == "-" and k + 2 < len(tokens) and tokens[k + 2].kind == "name"
-    return (after and len(_at(tokens, k + 2)) > 2) or (
-        before and (len(_at(tokens, k - 2)) > 2 or len(_at(tokens, k)) > 2)
+    return (after and len(_at(tokens, k + 2)) > 2) or bool(
+        before
+        and (len(_at(tokens, k - 2)) > 2 or len(_at(tokens, k)) > 2 or re.fullmatch("[IVX]{2,}", _at(tokens, k - 2)))
     )
 
 

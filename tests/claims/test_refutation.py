@@ -92,6 +92,7 @@ def test_an_instance_stands_in_the_picture_of_shares() -> None:
         ("eta <= 1/(2L)", r"$\eta \le 1/(2L)$"),
         ("at sqrt(p + 1) and Rhat_P", r"at $\sqrt{p+1}$ and $\hat{R}_{P}$"),
         ("plain & text_with #", r"plain \& text\_with \#"),
+        ("Section IV-B, mu_avg = 1", r"Section IV-B, $\mu_{\operatorname{avg}\,}=1$"),
         ("x_i_next^r = kept^r", r"${x_{i}}_{\operatorname{next}}^{r}=\operatorname{kept}^{r}$"),
     ],
 )
