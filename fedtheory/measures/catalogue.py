@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedtheory.core.client_weights import by_weights_of_argument
-from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.core.errors import InvalidInput, NotAvailable, tell_known
 from fedtheory.core.layers import ranks
 from fedtheory.core.problem import Problem, can, need
 from fedtheory.core.shapes import Minimiser, RunValues, ServerPoint
@@ -170,10 +170,14 @@ def look_up(name: str) -> NamedMetric:
     InvalidInput
         There is no such metric; the message lists those that there are.
     """
+    if not isinstance(name, str):
+        raise InvalidInput(
+            f"a metric in a list is a name of the catalogue, such as 'gap'; got {name!r}; a function gets a name of yours: metrics={{'mine': function}}"
+        )
     if name.startswith(RANK_OF):
         return NamedMetric(name, name, rank_of(name.removeprefix(RANK_OF)), ability="layers")
     if name not in METRICS:
-        raise InvalidInput(f"unknown metric {name!r}; known are {', '.join(METRICS)}, and {RANK_OF}LAYER")
+        raise InvalidInput(f"unknown metric {name!r}; {tell_known(name, [*METRICS, f'{RANK_OF}LAYER'])}")
     return METRICS[name]
 
 

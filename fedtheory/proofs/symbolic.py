@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.core.errors import require
+from fedtheory.core.errors import InvalidInput, require
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
@@ -70,7 +70,16 @@ def simplify(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def round_matrix(algorithm: Algorithm, problem: Problem, **options: Any) -> tuple[Any, RoundMap]:
-    """Return the matrix of one round as a SymPy matrix, and the map it belongs to; options as for `round_map`."""
+    """Return the matrix of one round as a SymPy matrix, and the map it belongs to; options as for `round_map`.
+
+    Raises
+    ------
+    InvalidInput
+        Method and problem are exchanged.
+    """
+    if not hasattr(problem, "d"):
+        kinds = f"{type(algorithm).__name__} and {type(problem).__name__}"
+        raise InvalidInput(f"expected a method and a problem, in this order; got {kinds}")
     sympy = require("sympy", "closed forms")
     found = round_map(algorithm, problem, np.zeros(problem.d, dtype=int).astype(object), **options)
     return sympy.Matrix(simplify(found.matrix)), found

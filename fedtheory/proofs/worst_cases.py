@@ -119,6 +119,9 @@ def worst_case(
     clients only (``similarity``, ``sigma``), or some of the clients take part in a single round: exchangeable clients are then followed
     exactly at a fraction of the cost.
     """
+    if isinstance(algorithm, type):
+        name = algorithm.__name__
+        raise InvalidInput(f"the method is the class {name}; expected one with its options, {name}(...)")
     if isinstance(algorithm, FunctionClass) or not isinstance(function_class, FunctionClass):
         kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
         raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")

@@ -15,7 +15,9 @@ from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import MEASURES, MeasureName
 from fedtheory.proofs.one_n.program import NOT_STATED
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
+from fedtheory.proofs.symbolic import round_matrix
 from fedtheory.proofs.worst_cases import worst_case
+from problems.quadratics import random_quadratics
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
 SMOOTH = FunctionClass(L=1.0, mu=-1.0)
@@ -114,3 +116,17 @@ def test_what_needs_a_number_of_clients_says_so() -> None:
         worst_case(TWO_STEPS, STRONG, rounds=1, coins={})
     with pytest.raises(InvalidInput, match="unknown measure 'regret'; known are squared_distance, gap"):
         worst_case(TWO_STEPS, STRONG, rounds=1, measure="regret")
+
+
+def test_a_class_for_a_method_and_arguments_exchanged_are_named() -> None:
+    method, over = FedAvg(GradientSteps(1, 1.0)), FunctionClass(L=1.0)
+    with pytest.raises(
+        InvalidInput, match=r"the method is the class FedAvg; expected one with its options, FedAvg\(\.\.\.\)"
+    ):
+        worst_case(FedAvg, over, clients=2, rounds=1)
+    with pytest.raises(
+        InvalidInput, match="expected a method and a FunctionClass, in this order; got FunctionClass and FedAvg"
+    ):
+        worst_case(over, method, rounds=1)
+    with pytest.raises(InvalidInput, match="expected a method and a problem, in this order; got Quadratic and FedAvg"):
+        round_matrix(random_quadratics(n=2, d=1, seed=0), method)

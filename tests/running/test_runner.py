@@ -530,7 +530,14 @@ def test_averages_run_over_clients_only() -> None:
             lambda f, x: run(DESCENT, f, x, 1)["stationary"],
             "'stationary' was not measured .* did you mean stationarity",
         ),
-        (lambda f, x: run(DESCENT, f, x, 1, metrics=["distence"]), "unknown metric 'distence'; known are"),
+        (
+            lambda f, x: run(DESCENT, f, x, 1, metrics=["distence"]),
+            r"unknown metric 'distence'; did you mean distance\?",
+        ),
+        (
+            lambda f, x: run(DESCENT, f, x, 1, metrics=[max]),
+            "a metric in a list is a name of the catalogue, such as 'gap'",
+        ),
         (lambda f, x: run(DESCENT, f, x, 10**12), "needs about .* GiB .*--every"),
     ],
     ids=["exchanged", "class", "no method", "complex", "objects", "not measured", "no metric", "too many rounds"],
