@@ -172,7 +172,7 @@ def look_up(name: str) -> NamedMetric:
     """
     if not isinstance(name, str):
         raise InvalidInput(
-            f"a metric in a list is a name of the catalogue, such as 'gap'; got {name!r}; a function gets a name of yours: metrics={{'mine': function}}"
+            f"a metric in a list is a name of the catalogue, such as 'gap'; got {name!r}; a function has a name: metrics={{'mine': function}}"
         )
     if name.startswith(RANK_OF):
         return NamedMetric(name, name, rank_of(name.removeprefix(RANK_OF)), ability="layers")

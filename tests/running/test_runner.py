@@ -540,7 +540,17 @@ def test_averages_run_over_clients_only() -> None:
         ),
         (lambda f, x: run(DESCENT, f, x, 10**12), "needs about .* GiB .*--every"),
     ],
-    ids=["exchanged", "class", "no method", "complex", "objects", "not measured", "no metric", "too many rounds"],
+    ids=[
+        "exchanged",
+        "class",
+        "no method",
+        "complex",
+        "objects",
+        "not measured",
+        "no metric",
+        "function",
+        "too many rounds",
+    ],
 )
 def test_a_mistake_is_named_before_anything_runs(asked, told: str) -> None:
     f = problem("quadratics")
