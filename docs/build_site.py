@@ -38,6 +38,7 @@ from site_pages import (
     fill,
     frame,
     has_page,
+    insert_links,
     list_notebooks,
     list_theorems,
     make_theorem_page,
@@ -64,6 +65,8 @@ def main() -> None:
             subprocess.run(
                 [sys.executable, "-m", "sphinx", "-q", "-b", "html", str(HERE), str(out / "documentation")], check=True
             )
+            for page in (out / "documentation").rglob("*.html"):
+                insert_links(page, "../" * len(page.relative_to(out).parents[:-1]))
     with _told("theorems"):
         pages = write_theorem_pages([v for v in verdicts if has_page(v)], out, asked.workers)
     with _told("report"):
@@ -125,6 +128,8 @@ def write_report(verdicts: list[Verdict], out: Path, pages: Iterable[TheoremPage
     )
     (out / "verdicts.html").write_text(whole, encoding="utf-8")
     write_referee_pages(verdicts, out / "papers", kept, sources, publications, proofs)
+    for page, root in ((out / "verdicts.html", ""), *((page, "../") for page in (out / "papers").glob("*.html"))):
+        insert_links(page, root)
 
 
 def write_gallery(out: Path) -> list[Notebook]:

@@ -55,6 +55,14 @@ def frame(title: str, body: str, root: str = "") -> str:
     return fill("frame.html", title=html.escape(title), body=body, root=root, links=LINKS, style=style)
 
 
+def insert_links(page: Path, root: str) -> None:
+    """Put the site's links on a page that something else made: the report, or the documentation."""
+    text = page.read_text(encoding="utf-8")
+    place = next((mark for mark in ('<div class="page">', "<header>") if mark in text), None)
+    if place is not None:
+        page.write_text(text.replace(place, fill("links.html", root=root, links=LINKS) + place, 1), encoding="utf-8")
+
+
 # ---- theorems ---------------------------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,10 @@ def test_a_theorem_has_its_proof_its_text_for_rocq_and_its_counterexample(site) 
     refuted = (out / "theorems" / "AFEDPD-L4P.html").read_text()
     assert 'href="../counterexamples/AFEDPD-L4P.json"' in refuted and "by a factor of 12.8" in refuted
     whole = (out / "verdicts.html").read_text()
+    for page, root in (("verdicts.html", ""), ("papers/index.html", "../"), ("papers/a-fedpd.html", "../")):
+        text = (out / page).read_text()
+        assert text.count('<nav class="site"') == 1 and f'href="{root}index.html"' in text
+        assert text.index('class="skip"') < text.index('<nav class="site"'), "the keyboard skips the links"
     assert 'href="theorems/AFEDPD-S1.html"' in whole
     assert {v.id for v in verdicts if v.counterexample} <= {page.id for page in pages}
 

@@ -17,6 +17,7 @@ from fedtheory.claims.explain.document import (
     Paragraph,
     TextLine,
 )
+from fedtheory.claims.explain.wide_formulas import LINE, count_characters, split_statements
 from fedtheory.tools.typesetting import typeset, typeset_formula
 
 
@@ -35,7 +36,8 @@ def _write(block: Block) -> Iterator[str]:
         case Paragraph(line):
             yield f"<p>{_line(line)}</p>"
         case Display(math):
-            yield f'<div class="wide formula">{typeset_formula(math.latex)}</div>'
+            for one in split_statements(math.latex) if count_characters(math.latex) > LINE else [math.latex]:
+                yield f'<div class="wide formula">{typeset_formula(one)}</div>'
         case Figure(text):
             yield f'<div class="wide"><pre>{html.escape(text)}</pre></div>'
         case PageTable(_, head, rows):
