@@ -176,15 +176,21 @@ def test_filters_stand_in_the_address_and_the_way_back_undoes_them(verdicts, pag
 PRINTED = """
 const first = document.querySelector("details.claim");
 first.open = true;
+document.querySelector("main").insertAdjacentHTML("afterbegin", `<math><mi>${"wide".repeat(100)}</mi></math>`);
+const math = document.querySelector("main math"), widths = [math.getBoundingClientRect().width];
 dispatchEvent(new Event("beforeprint"));
+widths.push(math.getBoundingClientRect().width);
 const open = [...document.querySelectorAll("details")].every((one) => one.open);
 dispatchEvent(new Event("afterprint"));
-return [open, [...document.querySelectorAll("details.claim")].filter((one) => one.open).length];
+widths.push(math.getBoundingClientRect().width);
+return [open, [...document.querySelectorAll("details.claim")].filter((one) => one.open).length, widths];
 """
 
 
-def test_printing_opens_what_is_closed(page, tmp_path) -> None:
-    assert ask_page(page, PRINTED, tmp_path) == [True, 1]
+def test_printing_opens_what_is_closed_and_no_formula_is_wider_than_a_sheet(page, tmp_path) -> None:
+    opened, after, (whole, printed, again) = ask_page(page, PRINTED, tmp_path)
+    assert (opened, after) == (True, 1)
+    assert printed < 700 < whole == again
 
 
 KEYS = """
