@@ -29,7 +29,7 @@ _BEGIN = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage[margin=25mm]{geometry}
-\usepackage{amsmath,array,longtable}
+\usepackage{amsmath,amssymb,array,longtable}
 \allowdisplaybreaks
 \sloppy
 """
@@ -88,7 +88,9 @@ def write_pdf(page: Document, path: Path) -> None:
         (folder / "page.tex").write_text(write_latex_page(page), encoding="utf-8")
         plain = program.endswith("tectonic")
         command = (
-            [program, "page.tex"] if plain else [program, "-interaction=nonstopmode", "-no-shell-escape", "page.tex"]
+            [program, "page.tex"]
+            if plain
+            else [program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
         )
         for _ in range(1 if plain else 2):  # longtable asks for a second run
             done = subprocess.run(

@@ -141,6 +141,7 @@ _HUGE = "1234567890" * 30
 _WIDE_BLOCKS = (
     Heading("The mean of ||kept^r - x_i_next||^2 & its bound", 1),
     Display(Math(f"0 < \\frac{{{_WIDE}}}{{2}}, \\quad \\sqrt{{{_WIDE}}} \\le 1")),
+    Display(Math("\\mathbb{E} V_{t+1} \\le V_{t}")),
     PageTable("t", ("a", "value"), ((("0",), (Math(f"\\frac{{{_HUGE}}}{{{_HUGE}}}"),)),)),
     NumberedStep(1, "one_step", Math(f"x \\le \\frac{{{_WIDE}}}{{3}}"), (("right side less left side is 1/4",),)),
     Figure("-" * 120),
