@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import sys
@@ -66,6 +67,10 @@ class Commands(click.Group):
         from fedtheory.tools.loading import refuse_shadows
 
         try:
+            if isinstance(
+                sys.stdout, io.TextIOWrapper
+            ):  # a terminal without, say, an ellipsis shows its number, as on standard error
+                sys.stdout.reconfigure(errors="backslashreplace")
             refuse_shadows()
             with _termination_as_ctrl_c():
                 return super().invoke(ctx)

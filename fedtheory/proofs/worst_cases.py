@@ -120,8 +120,8 @@ def worst_case(
     exactly at a fraction of the cost.
     """
     if isinstance(algorithm, type):
-        name = algorithm.__name__
-        raise InvalidInput(f"the method is the class {name}; expected one with its options, {name}(...)")
+        given = algorithm.__name__
+        raise InvalidInput(f"the method is the class {given}; expected one with its options, {given}(...)")
     if isinstance(algorithm, FunctionClass) or not isinstance(function_class, FunctionClass):
         kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
         raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -276,3 +277,12 @@ def test_a_picture_that_is_asked_for_is_missed_before_anything_is_run() -> None:
     done = run_without_matplotlib("run", "gd", "quadratics", "--rounds", "5", "--picture", "a.png", "--results", "kept")
     assert done.returncode == 1 and "matplotlib is needed for pictures" in done.stderr and done.stdout == ""
     assert not Path("kept").exists()
+
+
+def test_a_terminal_of_any_encoding_shows_what_it_can() -> None:
+    """The list is cut with an ellipsis, which ASCII has not."""
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
+    command = [sys.executable, "-m", "fedtheory", "list", "problems"]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\\u2026" in done.stdout
