@@ -17,10 +17,11 @@ MOST_UNASKED = 10**5
 _FEW = (64, 128)
 
 
-def require_room_for_clients(name: str, **options: Any) -> None:
+def require_room_for_clients(name: str, weights: Any = None, **options: Any) -> None:
     """Refuse more clients than memory holds, by the memory that each of few clients takes; twice, since building takes some, too.
 
     A family that divides real data, has no number of clients, or cannot be built with few of them is left to itself.
+    ``weights`` are those of `fedtheory.running.families.build_problem`, and take no room beside the clients.
 
     Raises
     ------

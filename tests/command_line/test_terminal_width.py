@@ -282,7 +282,7 @@ def test_a_picture_that_is_asked_for_is_missed_before_anything_is_run() -> None:
 def test_a_terminal_of_any_encoding_shows_what_it_can() -> None:
     """The list is cut with an ellipsis, which ASCII has not."""
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
-    command = [sys.executable, "-m", "fedtheory", "list", "problems"]
+    command = [sys.executable, "-m", "fedtheory", "list", "algorithms"]
     done = subprocess.run(command, env=environment, capture_output=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert b"\\u2026" in done.stdout

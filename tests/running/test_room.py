@@ -14,7 +14,7 @@ def test_a_thousand_million_clients_are_refused_with_what_they_need() -> None:
         InvalidInput,
         match=r"quadratics with 1000000000 clients needs about .* GiB .*; ask for fewer clients \(--clients\)",
     ):
-        require_room_for_clients("quadratics", clients=10**9)
+        require_room_for_clients("quadratics", weights=None, clients=10**9)
     require_room_for_clients("quadratics", clients=MOST_UNASKED)
 
 
