@@ -273,5 +273,5 @@ def test_run_starts_networks_at_their_own_weights(call) -> None:
 def test_what_does_not_fit_into_memory_is_told_in_one_line(call) -> None:
     shown = call("run", "fedavg", "quadratics", "--clients", str(10**12), code=2)
     assert "needs about" in shown.output and "ask for fewer clients" in shown.output and "Traceback" not in shown.output
-    shown = call("run", "fedavg", "quadratics", "--dimension", str(10**8), code=2)
+    shown = call("run", "fedavg", "quadratics", "--dimension", str(10**6), code=2)
     assert "not enough memory" in shown.output and "Traceback" not in shown.output
