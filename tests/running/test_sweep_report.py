@@ -15,7 +15,15 @@ from small_sweeps import rows_of, small
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.running.sweep import Sweep
-from fedtheory.running.sweep_report import as_csv, as_json_lines, collect_cells, describe_sweep_picture, find_best_cells
+from fedtheory.running.sweep_report import (
+    Cell,
+    _draw_line,
+    as_csv,
+    as_json_lines,
+    collect_cells,
+    describe_sweep_picture,
+    find_best_cells,
+)
 from fedtheory.tools.journal import JOURNALS
 
 
@@ -275,3 +283,16 @@ def test_rows_as_text_come_back() -> None:
     rows = rows_of(small("fedavg", settings={"lr": (0.1, 1e9)}, every=3))
     assert [json.loads(line) for line in as_json_lines(rows).splitlines()] == rows
     assert "NaN" not in as_json_lines(rows) and "inf" not in as_csv(rows)
+
+
+def test_settings_are_not_told_apart_where_only_rounding_is_left() -> None:
+    def line(*scores: float) -> str:
+        cells = {
+            lr: Cell("fedavg", {}, {"lr": lr, "local-steps": 2**k}, (score,), 1.0, 0, 0)
+            for k, (lr, score) in enumerate(zip((0.1, 0.2, 0.3), scores, strict=False))
+        }
+        return str(_draw_line("fedavg", cells, "lr")["label"])
+
+    assert line(1e-3, 1e-9) == "fedavg, local-steps 1, then 2"
+    assert line(1e-3, 1e-9, 1e-30) == "fedavg, local-steps 1, then 2, below 1e-28 of the start not told apart"
+    assert line(1e-30, 1e-31) == "fedavg, below 1e-28 of the start not told apart"
