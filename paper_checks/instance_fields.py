@@ -178,6 +178,12 @@ FEDSLR: Fields = {
     "FEDSLR-T2b": _SQUARE,
     "FEDSLR-T3": _SQUARE,
     "FEDSLR-T3-100": _SQUARE,
+    "FEDSLR-LINE20": {
+        "b": "where phi_i(p) = (p - b)^2/2 + mu |p| is centred, w_t = 0; it is least at b - mu",
+        "mu": "the weight of ||.||_1",
+        "lr": "the step eta_l",
+        "eta": "the step eta that stands in the threshold",
+    },
     "FEDSLR-D2a": {
         "c1": "the first client's centre C_1 = c_1 E_11, with f_i(W) = ||W - C_i||^2/2 on 2 x 2 matrices",
         "c2": "the second client's, C_2 = c_2 E_11",

@@ -11,7 +11,7 @@ from .reading import StepCount, spend
 
 Powers = tuple[int, ...]  # of the parameters, of t, or of the factors
 Polynomial = dict[Powers, Fraction]
-Key = TypeVar("Key")  # what a monomial is
+At = TypeVar("At")  # what a monomial is
 
 
 def add(a: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
@@ -45,7 +45,7 @@ def multiply(a: Polynomial, b: Polynomial, work: StepCount) -> Polynomial:
     return {powers: Fraction(value, below) for powers, value in total.items() if value}
 
 
-def whole_numbers(polynomial: Mapping[Key, Fraction]) -> tuple[dict[Key, int], int]:
+def whole_numbers(polynomial: Mapping[At, Fraction]) -> tuple[dict[At, int], int]:
     """Its coefficients as whole numbers over one positive denominator."""
     below = math.lcm(*(value.denominator for value in polynomial.values()))
     return {powers: value.numerator * (below // value.denominator) for powers, value in polynomial.items()}, below
