@@ -18,7 +18,7 @@ from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
 MOST_WINNERS = 4  #: settings that won along a line, in its label at most
-ALIKE = (
+EQUALLY_GOOD = (
     1e-28  #: of the start: a metric that is lower mostly shows rounding, and says nothing of which setting is better
 )
 GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
@@ -209,7 +209,7 @@ def _draw_line(label: str, line: dict[float, Cell], along: str) -> dict[str, Any
 def _say_winners(cells: Sequence[Cell], along: str) -> str:
     """Which values of the other settings won along the axis: ``local-steps 16, then 4`` from the first place to the last.
 
-    Nobody wins where all diverged, nor below `ALIKE`.
+    Nobody wins where all diverged, nor below `EQUALLY_GOOD`.
     """
     told, finite = list[str](), [cell for cell in cells if np.isfinite(_drawn(cell)) and not _is_rounding(cell)]
     for name in cells[0].settings:
@@ -222,7 +222,7 @@ def _say_winners(cells: Sequence[Cell], along: str) -> str:
                 else f"{name} changing {len(runs) - 1} times"
             )
     told += (
-        [f"below {ALIKE:g} of the start not told apart"]
+        [f"below {EQUALLY_GOOD:g} of the start not told apart"]
         if len(cells[0].settings) > 1 and any(map(_is_rounding, cells))
         else []
     )
@@ -231,7 +231,7 @@ def _say_winners(cells: Sequence[Cell], along: str) -> str:
 
 def _is_rounding(cell: Cell) -> bool:
     """Whether what is left is so little that settings are not told apart by it."""
-    return not cell.more_is_better and cell.score is not None and cell.score < ALIKE * cell.at_start
+    return not cell.more_is_better and cell.score is not None and cell.score < EQUALLY_GOOD * cell.at_start
 
 
 def _numeric(found: Sequence[Cell]) -> dict[str, list[float]]:

@@ -23,7 +23,7 @@ from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.core.errors import NotAvailable
 from paper_checks.dualfl import runs
 from paper_checks.dualfl.protocol import FAR, KEPT, NEAR, PROTOCOL, SEVERAL
-from paper_checks.dualfl.runs import DUALFL, MNIST, MU, OTHERS, PRINTED, SPLITTING, STUDIES, Scale, Study
+from paper_checks.dualfl.runs import DUALFL, MNIST, MU, OTHERS, PRINTED, REFLECTED, SPLITTING, STUDIES, Scale, Study
 
 PLANTED = 0.9  # far from the chosen value, for a planted fault
 DIGITS = " in log10"
@@ -234,6 +234,19 @@ def check_x4(ctx: Context, *, study: Study, mistake: str = "") -> Iterator[Findi
     yield _what(scale)
 
 
+def check_x5(ctx: Context, *, study: Study, kept: float = KEPT) -> Iterator[Finding]:
+    """DualFL's decrease a round against those of the splittings, with the largest eta that Table 2 prints, and of Scaffnew; both ways."""
+    scale = study.at(ctx)
+    curves = {name: runs.errors(ctx, scale, runs.judged(ctx, scale, name, PRINTED[name])) for name in PRINTED}
+    for name in (DUALFL, "Scaffnew"):
+        curves[name] = runs.errors(ctx, scale, runs.judged(ctx, scale, name, runs.chosen(ctx, scale, name)))
+    for name in (SPLITTING, REFLECTED, "Scaffnew"):
+        yield replace(faster(scale, DUALFL, curves, name, kept, "printed"), name=f"not slower: {name}")
+        yield replace(faster(scale, name, curves, DUALFL, kept, "printed"), name=f"not faster: {name}")
+    yield from show_falls(scale, "a", curves)
+    yield Reading(f"'Similar' is read as: each of two keeps {KEPT:g} of the other's decrease a round.")
+
+
 def setting(ctx: Context, *, study: Study) -> Setting:
     """The images, and the model (31): the paper's own where all of MNIST is there; CIFAR-10 has a part set apart."""
     own = ctx.size == "paper" and study is MNIST
@@ -291,6 +304,19 @@ def _claims(study: Study) -> list[Claim]:
             },
             check_x4,
             Fault(WRONG, "several", {"mistake": WRONG}),
+            all_methods,
+        ),
+        claim(
+            "X5",
+            "Section 7, the text on Figure 1(a, d)",
+            {
+                f"On {study.name} with 8 clients, DualFL's linear rate is similar to those of FedPD, FedDR and Scaffnew.": (
+                    "not slower: ",
+                    "not faster: ",
+                )
+            },
+            check_x5,
+            Fault("twice the other's rate is asked for", f"not slower: {SPLITTING}", {"kept": 2.0}),
             all_methods,
         ),
     ]

@@ -20,6 +20,7 @@ PROTOCOL = Protocol(
     targets={
         "'consistently'": "at every communication that is measured",
         "'does not deteriorate'": f"keeps {KEPT:g} of the decrease a communication over the last three fifths",
+        "a 'similar' rate": f"each of two keeps {KEPT:g} of the other's decrease a communication over the last three fifths",
         "rho 'far' from its tuned value": f"within ten times the paper's 3e-3, and zero: {', '.join(f'{rho:g}' for rho in NEAR)}",
         "'several'": f"{SEVERAL} of six",
         "settings": "those of a grid with the least error after the last communication, with the seed before the judged ones",
