@@ -66,7 +66,7 @@ class ChangesSoFar:
 
 
 @dataclass(frozen=True)
-class Findings:
+class SessionFindings:
     """Verdicts in their order, what planted faults showed where they were asked for, how far both came, and whether they were interrupted."""
 
     verdicts: list[Verdict]
@@ -103,7 +103,9 @@ class CheckSession:
     log_file: Path | None
     time_limit: float | None
 
-    def find(self, references: Sequence[Reference], context: Context, *, selftest: bool, kernel: bool) -> Findings:
+    def find(
+        self, references: Sequence[Reference], context: Context, *, selftest: bool, kernel: bool
+    ) -> SessionFindings:
         """Judge claims, and where it is asked for run their planted faults and ask Rocq."""
         judged, planted = self.judge(references, context), None
         how_far, interrupted = judged.progress.how_far, judged.interrupted
@@ -114,7 +116,7 @@ class CheckSession:
         verdicts = [judged.done[r.id] for r in references if r.id in judged.done]
         if kernel and not interrupted:
             verdicts = self.ask_rocq(verdicts, references)
-        return Findings(verdicts, judged, planted, how_far, interrupted)
+        return SessionFindings(verdicts, judged, planted, how_far, interrupted)
 
     def judge(self, references: Sequence[Reference], context: Context) -> VerdictsSoFar:
         """Judge claims."""

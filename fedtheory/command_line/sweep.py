@@ -148,12 +148,12 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
     sys.exit(EXIT_FAILED if failed else 0)
 
 
-def _choose_workers(options: Mapping[str, Any]) -> int | None:
+def _choose_workers(options: Mapping[str, Any]) -> int:
     """Return the number that is asked for, or one where the runs would share a GPU, each with a context of its own.
 
     What is missing on this machine is told here, before anything is run; a scheduler's machines have devices of their own.
     """
-    workers: int | None = options["workers"]
+    workers: int = options["workers"]
     by_default = click.get_current_context().get_parameter_source("workers") is ParameterSource.DEFAULT
     shared = options["scheduler"] is None and choose_place(options["device"], options["library"]).is_gpu
     return 1 if shared and by_default else workers
