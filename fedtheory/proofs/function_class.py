@@ -62,12 +62,7 @@ class FunctionClass:
         for name in ("L", "mu", "zeta", "dissimilarity", "similarity", "sigma"):
             _require_finite(name, getattr(self, name))
         if self.bgd is not None:
-            if not isinstance(self.bgd, tuple | list) or len(self.bgd) != 2:
-                raise InvalidInput(f"bgd is a pair (G, D), got {self.bgd!r}")
-            for name, value in zip(("G", "D"), self.bgd, strict=True):
-                _require_finite(f"{name} of bgd", value)
-                if not value >= 0:
-                    raise InvalidInput(f"{name} of bgd must not be negative, got {value}")
+            self._require_pair(self.bgd)
         for name in ("zeta", "dissimilarity"):
             if getattr(self, name) is not None and not getattr(self, name) >= 0:
                 raise InvalidInput(f"{name} must not be negative, got {getattr(self, name)}")
@@ -78,6 +73,23 @@ class FunctionClass:
                 f"mu={self.mu} has no interpolation conditions here; use 0 < mu < L (strongly convex), 0 (convex) or -L "
                 "(smooth, non-convex)"
             )
+        self._require_convexity()
+        if self.similarity is not None and not self.similarity > 0:
+            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
+        if self.sigma is not None and not self.sigma >= 0:
+            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
+
+    @staticmethod
+    def _require_pair(bgd: Any) -> None:
+        if not isinstance(bgd, tuple | list) or len(bgd) != 2:
+            raise InvalidInput(f"bgd is a pair (G, D), got {bgd!r}")
+        for name, value in zip(("G", "D"), bgd, strict=True):
+            _require_finite(f"{name} of bgd", value)
+            if not value >= 0:
+                raise InvalidInput(f"{name} of bgd must not be negative, got {value}")
+
+    def _require_convexity(self) -> None:
+        """Some assumptions go with others only."""
         if self.zeta is not None and not self.convex:
             raise InvalidInput("zeta speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
         if self.composite and not self.convex:
@@ -86,10 +98,6 @@ class FunctionClass:
             )
         if self.indicator and not self.composite:
             raise InvalidInput("indicator says what h is; it goes with composite=True")
-        if self.similarity is not None and not self.similarity > 0:
-            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
-        if self.sigma is not None and not self.sigma >= 0:
-            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
 
     @property
     def convex(self) -> bool:
