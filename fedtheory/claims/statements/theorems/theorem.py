@@ -35,9 +35,10 @@ from fedtheory.claims.statements.theorems.states import NOISE, MethodStates, Sta
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, show_tree, substitute
+from fedtheory.proofs.checker.proof_lines import ProofLine, join_lines
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.rules import RULES
-from fedtheory.proofs.checker.terms import TERM_FORMAT, ProofLine, join_lines
+from fedtheory.proofs.checker.terms import TERM_FORMAT
 from fedtheory.proofs.regions.region import Region
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
