@@ -22,7 +22,7 @@ from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import move_to_library
+from fedtheory.core.problem import Problem, move_to_library
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, regularised
 from fedtheory.core.states import arrays_of
@@ -152,7 +152,9 @@ class _Setup:
         """The instance of a seed."""
         return _make_problem(self.entry, self.clients, self.dimension, seed)
 
-    def trial(self, problem: Any, seed: int, m: int | None, uneven: Mapping[str, Any] | None, more: str = "") -> Trial:
+    def trial(
+        self, problem: Problem, seed: int, m: int | None, uneven: Mapping[str, Any] | None, more: str = ""
+    ) -> Trial:
         """A trial with m of the clients (None: all); ``uneven``: the settings for unequal local steps, where they are; its name ends in ``more``."""
         n, values, keys = self.clients, self.values, [Key(seed, r) for r in range(self.rounds)]
         schedule = tuple(None if m is None else Clients(n, k.subset("participation", n, m)) for k in keys)
@@ -261,7 +263,7 @@ def _room_for(penalty: str, dimension: int) -> int:
     return max(dimension, 5) if penalty == "nuclear" else dimension
 
 
-def _penalise(problem: Any, name: str) -> Any:
+def _penalise(problem: Problem, name: str) -> Any:
     weight = PENALTIES[name][1]
     if name == "nuclear":
         columns = (problem.d - 1) // 2
@@ -329,7 +331,9 @@ def replace_values(state: State, values: Mapping[str, NDArray[np.float64]]) -> S
     return dataclasses.replace(state, **given)
 
 
-def play_round(algorithm: Algorithm, problem: Any, state: State, trial: Trial, r: int) -> tuple[State, dict[str, bool]]:
+def play_round(
+    algorithm: Algorithm, problem: Problem, state: State, trial: Trial, r: int
+) -> tuple[State, dict[str, bool]]:
     """Round r of the trial, and the coins tossed in it."""
     key = RecordingKey(trial.seed, r)
     with np.errstate(all="ignore"):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.proofs.measures import Measure, Quantities, find_measure
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
@@ -205,7 +206,7 @@ def state_conditions(
     return found
 
 
-def why_no_worst_case(algorithm: Any) -> str | None:
+def why_no_worst_case(algorithm: Algorithm) -> str | None:
     """Why this engine cannot run the algorithm (it decides on values, or says so in ``no_worst_case``), or None."""
     reason = getattr(algorithm, "no_worst_case", None)
     return (None if _asks_oracles(algorithm) else why_not_traceable(algorithm)) or (
@@ -213,14 +214,14 @@ def why_no_worst_case(algorithm: Any) -> str | None:
     )
 
 
-def _asks_oracles(algorithm: Any) -> bool:
+def _asks_oracles(algorithm: Algorithm) -> bool:
     """Whether all that needs numbers in a method is drawn by parts that ask a class of functions for it, as `fedtheory.local.AnyUnbiased` does."""
     parts = [part for part in getattr(algorithm, "solvers", {}).values() if part.numeric_only is not None]
     asking = bool(parts) and all(getattr(part, "asks_oracles", False) for part in parts)
     return asking and (why_not_traceable(algorithm) or "").endswith(str(parts[0].numeric_only))
 
 
-def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
+def require_worst_case(algorithm: Algorithm, *, noise: bool = False) -> None:
     """Refuse, by name, an algorithm that no worst-case program can be stated for.
 
     With ``noise`` local solvers may draw samples as long as all they use is gradients plus independent noise.
