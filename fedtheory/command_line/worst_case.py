@@ -232,7 +232,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
     _report_other_parameters(answer)
 
 
-def _report_value(answer: Mapping[str, Any]) -> None:
+def _report_value(answer: dict[str, Any]) -> None:
     measure, residuals = answer["measure"], answer["residuals"]
     if answer["unbounded"]:
         click.echo(f"{measure}: unbounded; no bound of this kind holds over the class ({answer['solver']})")
