@@ -155,35 +155,12 @@ def claim_steps(
     if own:
         raise InvalidInput(f"{id}: {own[0]!r} is an argument of the steps' own check; call that of the fault otherwise")
     false = dict(false or {})
-    by_name = {step.name: step for step in steps}
-    planted = [
-        Fault(f"{step.name}: {constant} beyond where it is rejected", step.name, {"beyond": (step.name, constant)})
-        for step in steps
-        if isinstance(step.statement, Lemma) and step.name not in false
-        for constant in step.statement.constants
-    ]
-    planted += [
-        Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
-        for wrong, right in false.items()
-    ]
     theorems = {step.name: step.statement for step in steps if isinstance(step.statement, Theorem)}
-    planted += [  # of another reading nothing is planted: no word rests on it
-        fault
-        for name, theorem in theorems.items()
-        if name not in false and by_name[name].role != "reading"
-        for fault in list_faults(theorem, name, {})
-    ]
-    planted += [Fault(wrong, part.name, {"mistaken": (part.name, wrong)}) for part in runs for wrong in part.mistakes]
-    near: list[Step | Conclusion] = [*steps, *conclusions]
-    planted += [
-        Fault(wrong, part.name, {"mistaken": (part.name, wrong)}, **(UNPROVED if part.name in theorems else {}))
-        for part in near
-        for wrong in part.wrong
-    ]
     lemmas = {step.name: step.statement for step in steps if isinstance(step.statement, Lemma)}
     regions = [f"{name}: {lemma.region}" for name, lemma in lemmas.items() if lemma.region.parameters]
     regions += [f"{name}: {said}" for name, theorem in theorems.items() for said in write_scope(theorem)]
     true = tuple(step.statement for step in steps if step.name not in false)
+    by_name = {step.name: step for step in steps}
     wrong_steps = sorted((by_name[name] for name in false), key=lambda step: step.role != "printed")
     shown = next((step.statement for step in wrong_steps), None)
     return Claim(
@@ -201,7 +178,7 @@ def claim_steps(
             besides=besides,
             picture=picture,
         ),
-        (*planted, *faults),
+        (*_plant(steps, conclusions, runs, false), *faults),
         assumptions=(*assumptions, *regions),
         repaired=repaired,
         replay=replay if shown is None else partial(_replay, statement=shown),
@@ -210,6 +187,32 @@ def claim_steps(
         told=partial(_tell, tuple(steps)),
         near_misses=partial(judge_changes, statements=true) if true else None,
     )
+
+
+def _plant(
+    steps: Sequence[Step], conclusions: Sequence[Conclusion], runs: Sequence[Runs], false: Mapping[str, str]
+) -> Iterator[Fault]:
+    """The planted faults that `claim_steps` names, but for those that are given."""
+    for step in steps:
+        if isinstance(step.statement, Lemma) and step.name not in false:
+            for constant in step.statement.constants:
+                named = f"{step.name}: {constant} beyond where it is rejected"
+                yield Fault(named, step.name, {"beyond": (step.name, constant)})
+    for wrong, right in false.items():
+        yield Fault(f"{right} in the place of {wrong}", wrong, {"instead": (wrong, right)}, holds=True)
+    for step in steps:
+        # of another reading nothing is planted: no word rests on it
+        if isinstance(step.statement, Theorem) and step.name not in false and step.role != "reading":
+            yield from list_faults(step.statement, step.name, {})
+    for run in runs:
+        for mistake in run.mistakes:
+            yield Fault(mistake, run.name, {"mistaken": (run.name, mistake)})
+    theorems = {step.name for step in steps if isinstance(step.statement, Theorem)}
+    near: list[Step | Conclusion] = [*steps, *conclusions]
+    for part in near:
+        for mistake in part.wrong:
+            more = UNPROVED if part.name in theorems else {}
+            yield Fault(mistake, part.name, {"mistaken": (part.name, mistake)}, **more)
 
 
 def _tell(steps: Sequence[Step]) -> Iterator[Told]:

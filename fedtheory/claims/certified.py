@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Part, Role
 from fedtheory.claims.parts import proved as by_proof
 from fedtheory.core.errors import SolverFailed
@@ -70,7 +71,13 @@ def at_most_on_class(
 
 
 def enclosed_on_class(
-    name: str, algorithm: Any, functions: FunctionClass, value: Fraction, accuracy: Fraction, text: str, **options: Any
+    name: str,
+    algorithm: Algorithm,
+    functions: FunctionClass,
+    value: Fraction,
+    accuracy: Fraction,
+    text: str,
+    **options: Any,
 ) -> tuple[Part, Fraction | None]:
     """Part: the exact worst case is ``value`` up to the relative ``accuracy``, bounded on both sides; and the proved upper bound."""
     try:

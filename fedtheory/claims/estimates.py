@@ -16,12 +16,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from fedtheory.algorithms.base import State
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings, prepare
 from fedtheory.claims.identity import RefusedRun
 from fedtheory.core.errors import FedtheoryError, require
 from fedtheory.core.participation import choose_participation
+from fedtheory.core.problem import Problem
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.metrics import Metric
 from fedtheory.running.runner import run
@@ -179,7 +181,7 @@ def measure_cost(training: Training, context: Context) -> Cost:
     return Cost(prepared, max(0.0, seconds - spent[0]) / rounds, spent[0] / 2, int(state), peak)
 
 
-def _timed(spent: list[float], clock: Clock, cuda: Any, metric: Metric, problem: Any, state: Any) -> Any:
+def _timed(spent: list[float], clock: Clock, cuda: Any, metric: Metric, problem: Problem, state: State) -> Any:
     seconds, value = _time_of(clock, cuda, lambda: metric(problem, state))
     spent[0] += seconds
     return value

@@ -343,11 +343,8 @@ def _collect(thing: Any, roots: set[Definition], held: list[Any]) -> None:
             _collect(value, roots, held)
     elif isinstance(thing, type):
         roots.add((thing.__module__, thing.__qualname__.split(".")[0]))
-    elif isinstance(thing, Mapping):
-        for part in thing.values():
-            _collect(part, roots, held)
-    elif isinstance(thing, list | tuple):
-        for part in thing:
+    elif isinstance(thing, Mapping | list | tuple):
+        for part in thing.values() if isinstance(thing, Mapping) else thing:
             _collect(part, roots, held)
     elif is_dataclass(thing):
         _collect(type(thing), roots, held)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Assumption, Counterexample, Engine, Part, Picture, Replay, Role
 from fedtheory.claims.proof_objects import Argument, make_proof, write_argument
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -278,7 +279,7 @@ def assume_constant(text: str, problem: Problem, name: str, sign: Literal["<=", 
     return Assumption(f"{text}: {how}", bool(np.all(met)), "the problem's certificate")
 
 
-def assume_exact_solves(text: str, method: Any) -> Assumption:
+def assume_exact_solves(text: str, method: Algorithm) -> Assumption:
     """The assumption that a method's local problems are solved exactly, by the method's own definition."""
     met = isinstance(getattr(method, "local", None), Exact)
     return Assumption(

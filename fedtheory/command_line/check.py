@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from fedtheory.claims.references import Reference
     from fedtheory.claims.verdict import Verdict
 
+    StoredVerdicts = dict[str, dict[str, Any]]
+
 
 @click.command(cls=GroupedCommand)
 @click.argument("targets", nargs=-1, metavar="[CLAIM|PAPER|FILE.py]...", shell_complete=complete_targets)
@@ -145,17 +147,8 @@ def check_command(
     when a fault was missed or not run; with --kernel, when Rocq refuses a theorem);
     2 for bad arguments, and for mistakes in claims, such as a negative step size.
     """
-    from fedtheory.claims import report
-    from fedtheory.claims.badge import require_badge_name
-
-    require_one_on_terminal(json=json_file, jsonl=jsonl)
-    if kernel:
-        from fedtheory.proofs.rocq.compiling import require_compiler
-
-        require_compiler()  # before hours of checks
-    stored, before = (report.read_json(file) if file else None for file in (expect, compare))
-    if badge is not None:
-        require_badge_name(badge)
+    files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples, badge, jsonl)
+    stored, before = _read_stored(files, kernel, (expect, compare))
     references = _choose(targets, theory=theory)
     forgotten = references if fresh and not dry_run else ()
     context = make_experiment_context(
@@ -165,35 +158,48 @@ def check_command(
         tell_plan(references, context, workers)
         return
     session = CheckSession(fresh, workers, scheduler, log_file, time_limit)
-    judged = session.judge(references, context)
-    how_far, interrupted, planted = judged.progress.how_far, judged.interrupted, None
-    if selftest and not interrupted:
-        planted = session.plant(references, context)
-        how_far, interrupted = f"{how_far}, and planted faults of {planted.how_far}", planted.interrupted
-        planted.add_to(judged.done)
-    verdicts = [judged.done[r.id] for r in references if r.id in judged.done]
-    if kernel and not interrupted:
-        verdicts = session.ask_rocq(verdicts, references)
+    found = session.find(references, context, selftest=selftest, kernel=kernel)
+    sources = {reference.id: reference.source for reference in references}
     with say_what_is_kept("findings", "judges them again, and proves again what was proved"):
-        files = VerdictFiles(json_file, html_file, sarif, referee, counterexamples, badge, jsonl)
-        files.write(verdicts, {reference.id: reference.source for reference in references})
-    if not interrupted:  # only now: what could not be written is not lost
-        for kept in (judged.journal, *([planted.journal] if planted is not None else [])):
-            kept.close()
+        files.write(found.verdicts, sources)
+    if not found.interrupted:
+        found.close()  # only now: what could not be written is not lost
     quiet = is_terminal(json_file) or is_terminal(jsonl)
     if not quiet:
-        show_verdicts(verdicts, {reference.id: reference.source for reference in references}, whole=verbose)
-    if interrupted:
-        leave_interrupted(how_far)
-    differs = _repeat(session, references, context, judged.done, repeat)
+        show_verdicts(found.verdicts, sources, whole=verbose)
+    if found.interrupted:
+        leave_interrupted(found.how_far)
+    differs = _repeat(session, references, context, found.done, repeat)
+    changed = _tell_stored(found.verdicts, stored)
+    changed += [] if before is None else _show_changes(found.verdicts, before, elsewhere=quiet)
+    failed = found.failed or differs or bool(changed)
+    sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in found.verdicts) else EXIT_FAILED if failed else 0)
+
+
+def _read_stored(files: VerdictFiles, kernel: bool, stored: tuple[Path | None, ...]) -> list[StoredVerdicts | None]:
+    """Read the files to compare with, and refuse, before hours of checks, what could not be done after them."""
+    from fedtheory.claims import report
+    from fedtheory.claims.badge import require_badge_name
+
+    require_one_on_terminal(json=files.json, jsonl=files.jsonl)
+    if kernel:
+        from fedtheory.proofs.rocq.compiling import require_compiler
+
+        require_compiler()
+    found = [report.read_json(file) if file else None for file in stored]
+    if files.badge is not None:
+        require_badge_name(files.badge)
+    return found
+
+
+def _tell_stored(verdicts: Sequence[Verdict], stored: StoredVerdicts | None) -> list[str]:
+    """Print in which words verdicts differ from stored ones; the lines."""
+    from fedtheory.claims import report
+
     changed = [] if stored is None else report.list_changes(verdicts, stored)
     for line in changed:
         click.echo(f"changed: {line}", err=True)
-    if before is not None:
-        changed += _show_changes(verdicts, before, elsewhere=quiet)
-    missed = planted is not None and not all(report.caught for report in planted.reports)
-    failed = missed or differs or bool(changed) or any(not v.ran or not _is_accepted(v) for v in verdicts)
-    sys.exit(EXIT_MISTAKEN if any(v.mistaken for v in verdicts) else EXIT_FAILED if failed else 0)
+    return changed
 
 
 def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
@@ -214,7 +220,7 @@ def _choose(targets: Sequence[str], *, theory: bool) -> list[Reference]:
     return references
 
 
-def _show_changes(verdicts: Sequence[Verdict], before: dict[str, dict[str, Any]], *, elsewhere: bool) -> list[str]:
+def _show_changes(verdicts: Sequence[Verdict], before: StoredVerdicts, *, elsewhere: bool) -> list[str]:
     """Print what changed since verdicts were stored, ``elsewhere`` where the output is a document's; the lines."""
     from fedtheory.claims.comparison import compare_verdicts, summarise_changes
 
@@ -224,11 +230,6 @@ def _show_changes(verdicts: Sequence[Verdict], before: dict[str, dict[str, Any]]
         click.echo(line, err=elsewhere)
     click.echo(summarise_changes(changes, len(verdicts)), err=elsewhere)
     return lines
-
-
-def _is_accepted(verdict: Verdict) -> bool:
-    """Whether Rocq refused none of the verdict's theorems."""
-    return all(found["accepted"] for found in verdict.kernel)
 
 
 def _repeat(

@@ -66,6 +66,34 @@ class ChangesSoFar:
 
 
 @dataclass(frozen=True)
+class SessionFindings:
+    """Verdicts in their order, what planted faults showed where they were asked for, how far both came, and whether they were interrupted."""
+
+    verdicts: list[Verdict]
+    judged: VerdictsSoFar
+    planted: FaultsSoFar | None
+    how_far: str
+    interrupted: bool
+
+    @property
+    def done(self) -> dict[str, Verdict]:
+        """Verdicts by id."""
+        return self.judged.done
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check could not be run, a planted fault was missed, or Rocq refused a theorem."""
+        missed = self.planted is not None and not all(report.caught for report in self.planted.reports)
+        return missed or any(not v.ran or not all(told["accepted"] for told in v.kernel) for v in self.verdicts)
+
+    def close(self) -> None:
+        """Forget what was kept for the next start."""
+        self.judged.journal.close()
+        if self.planted is not None:
+            self.planted.journal.close()
+
+
+@dataclass(frozen=True)
 class CheckSession:
     """How claims are run: on so many workers, or a scheduler, afresh or from where they were, each within a time limit."""
 
@@ -74,6 +102,21 @@ class CheckSession:
     scheduler: str | None
     log_file: Path | None
     time_limit: float | None
+
+    def find(
+        self, references: Sequence[Reference], context: Context, *, selftest: bool, kernel: bool
+    ) -> SessionFindings:
+        """Judge claims, and where it is asked for run their planted faults and ask Rocq."""
+        judged, planted = self.judge(references, context), None
+        how_far, interrupted = judged.progress.how_far, judged.interrupted
+        if selftest and not interrupted:
+            planted = self.plant(references, context)
+            how_far, interrupted = f"{how_far}, and planted faults of {planted.how_far}", planted.interrupted
+            planted.add_to(judged.done)
+        verdicts = [judged.done[r.id] for r in references if r.id in judged.done]
+        if kernel and not interrupted:
+            verdicts = self.ask_rocq(verdicts, references)
+        return SessionFindings(verdicts, judged, planted, how_far, interrupted)
 
     def judge(self, references: Sequence[Reference], context: Context) -> VerdictsSoFar:
         """Judge claims."""

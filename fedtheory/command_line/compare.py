@@ -294,7 +294,6 @@ def _draw(rows: list[Cells], zeta: float | None, file: Path) -> None:
         )
         for name in names
     }
-    file.parent.mkdir(parents=True, exist_ok=True)
     title = "Proved rates at each method's best step"
     about = {"xlabel": "local steps, or steps a communication", "ylabel": "rate a round"}
     save_picture({"title": title, **about, "series": series(by_steps)}, file)

@@ -191,5 +191,4 @@ def _draw(search: Design, parameters: Mapping[str, Fraction], algorithm: str, fi
         **{"xlabel": first, "ylabel": second, "zlabel": "rate a round", "logz": False},
         **{"x": across, "y": up, "z": rates, "dots": proved},
     }
-    file.parent.mkdir(parents=True, exist_ok=True)
     save_picture(picture, file)

@@ -28,7 +28,8 @@ from fedtheory.command_line.options import EXIT_FAILED, EXIT_INTERRUPTED
 from fedtheory.command_line.prove import new_command, prove_command
 from fedtheory.command_line.run import run_command
 from fedtheory.command_line.sweep import sweep_command
-from fedtheory.command_line.worst_case import verify_certificate_command, worst_case_command
+from fedtheory.command_line.verify_certificate import verify_certificate_command
+from fedtheory.command_line.worst_case import worst_case_command
 
 #: commands by purpose, as help shows them
 PURPOSES = {

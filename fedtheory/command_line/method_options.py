@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,7 @@ def _options_of(entries: Sequence[Listed]) -> Iterator[Option]:
                 yield option
 
 
-def read_values(entry: Listed, options: dict[str, Any]) -> dict[str, Any]:
+def read_values(entry: Listed, options: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a method's options among a command's parameters."""
     return {o.name: options[PREFIX + o.key] for o in entry.options}
 
@@ -160,7 +160,7 @@ def say_given(name: str, ctx: click.Context) -> OneMethod:
     return OneMethod(name, ", ".join(f"{option} = {str(value).lower()}" for option, value in given.items()))
 
 
-def build_algorithm(name: str, options: dict[str, Any], problem: Any = None) -> Any:
+def build_algorithm(name: str, options: Mapping[str, Any], problem: Any = None) -> Any:
     """Build a listed method from a `MethodCommand`'s parameters; one that cannot be used on the problem is refused."""
     from fedtheory.algorithms import listed
     from fedtheory.algorithms.listing import require_convexity

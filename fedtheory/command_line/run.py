@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -29,6 +29,12 @@ from fedtheory.command_line.options import (
     write_output,
 )
 from fedtheory.tools.devices import AUTOMATIC, Placement
+
+if TYPE_CHECKING:
+    from fedtheory.algorithms.base import Algorithm
+    from fedtheory.measures.metrics import Metric
+    from fedtheory.running.record import Trace
+    from fedtheory.running.results import Results
 
 #: options that folders from before them do not name, and their defaults
 _LATER = {"weights": None, "drawn": "uniform"}
@@ -116,60 +122,105 @@ def _what_is_kept(checkpoint: Path | None, rounds: int) -> str:
 @interrupt_option
 def run_command(algorithm: str, problem: str, **options: Any) -> None:
     """Run one ALGORITHM on one PROBLEM ('fedtheory list' names them): print numbers, and draw the curve."""
-    import numpy as np
-
-    from fedtheory.core.errors import InvalidInput, require
-    from fedtheory.core.participation import choose_participation
-    from fedtheory.measures.catalogue import axis_of, choose_metrics
-    from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
+    from fedtheory.core.errors import InvalidInput
     from fedtheory.running.results import Results
-    from fedtheory.running.room import require_room_for_clients
-    from fedtheory.running.runner import run as run_rounds
-    from fedtheory.running.runner import shape_start
-    from fedtheory.running.tables import as_trace_csv, write_events
-    from fedtheory.tools.pictures import can_draw, require_picture_name, save_picture
+    from fedtheory.tools.pictures import can_draw, save_picture
 
-    require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
-    if options["picture"] is not None:
-        require_picture_name(options["picture"])  # told before anything is run
-    if options["tensorboard"] is not None:
-        require("tensorboard", "event files")
-    data_seed = options["seed"] if options["instance"] is None else options["instance"]
-    asked = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
-        "seed": data_seed,
-        "data": find_data_folder(options["data"]),
-        "weights": options["weights"],
-    }
-    require_room_for_clients(problem, **asked)
-    build, shown_in = build_problem, options["show_split"]
-    if shown_in is not None:
-        shown_in = shown_in if shown_in.name else Path(f"split-{problem}.png")
-        build = partial(build_and_draw, path=shown_in)
-    instance, on_host, place = build_at(problem, options["device"], options["library"], build, **asked)
-    if shown_in is not None:
-        click.echo(f"picture of the split: {shown_in}", err=True)
-    method = build_algorithm(algorithm, options, on_host)
-    x0 = make_first_model(instance, options["start"], data_seed, place)
-    names = options["metric"]
-    method, metrics = choose_metrics(names, method, instance, shape_start(instance, x0), on_host)
-    metric = names[0]
+    _require_outputs(options)
+    asked = _prepare(algorithm, problem, options)
+    title = f"{algorithm} on {asked.problem.name}"
     results = (
         None if options["results"] is None else Results(options["results"], _configuration(algorithm, problem, options))
     )
     if results is not None and options["checkpoint"] is not None:
         raise InvalidInput("a folder of --results has a checkpoint of its own; leave out --checkpoint")
+    trace = _follow(asked, results, options)
+    if results is not None:
+        results.table(trace)
+        if can_draw():
+            results.pictures(trace, title)
+    _write_trace(trace, options)
+    curve = _describe_curve(trace, options["metric"][0], algorithm, title)
+    if options["picture"] is not None:
+        save_picture(curve, options["picture"])
+    if is_terminal(options["json_file"]) or is_terminal(options["csv_file"]):
+        return
+    if options["picture"] is not None:
+        wrote = [f"picture: {options['picture']}"]
+    elif results is not None:
+        wrote = [f"results: {results.folder}"]
+    else:
+        wrote = _draw_unasked(curve, Path(f"{algorithm}-{problem}.png"))
+    wrote += [] if can_draw() else ["no picture, for matplotlib is not installed (pip install 'fedtheory[plot]')"]
+    _tell(asked, trace, curve, wrote)
+
+
+class _Asked(NamedTuple):
+    """What is run: a method, a problem, a start, what is measured, and where arrays live."""
+
+    method: Algorithm
+    problem: Any
+    start: Any
+    metrics: Mapping[str, Metric]
+    place: Placement
+
+
+def _require_outputs(options: Mapping[str, Any]) -> None:
+    """Refuse what could not be written, before anything is run."""
+    from fedtheory.core.errors import require
+    from fedtheory.tools.pictures import require_picture_name
+
+    require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
+    if options["picture"] is not None:
+        require_picture_name(options["picture"])
+    if options["tensorboard"] is not None:
+        require("tensorboard", "event files")
+
+
+def _prepare(algorithm: str, problem: str, options: Mapping[str, Any]) -> _Asked:
+    """Build the problem and the method, and draw the split where that is asked for."""
+    from fedtheory.measures.catalogue import choose_metrics
+    from fedtheory.running.families import build_and_draw, build_at, build_problem, make_first_model
+    from fedtheory.running.room import require_room_for_clients
+    from fedtheory.running.runner import shape_start
+
+    data_seed = options["seed"] if options["instance"] is None else options["instance"]
+    given = {name.removeprefix("of_"): value for name, value in options.items() if name.startswith("of_")} | {
+        "seed": data_seed,
+        "data": find_data_folder(options["data"]),
+        "weights": options["weights"],
+    }
+    require_room_for_clients(problem, **given)
+    build, shown_in = build_problem, options["show_split"]
+    if shown_in is not None:
+        shown_in = shown_in if shown_in.name else Path(f"split-{problem}.png")
+        build = partial(build_and_draw, path=shown_in)
+    instance, on_host, place = build_at(problem, options["device"], options["library"], build, **given)
+    if shown_in is not None:
+        click.echo(f"picture of the split: {shown_in}", err=True)
+    method = build_algorithm(algorithm, options, on_host)
+    x0 = make_first_model(instance, options["start"], data_seed, place)
+    method, metrics = choose_metrics(options["metric"], method, instance, shape_start(instance, x0), on_host)
+    return _Asked(method, instance, x0, metrics, place)
+
+
+def _follow(asked: _Asked, results: Results | None, options: Mapping[str, Any]) -> Trace:
+    """Run the rounds; leave the program where somebody interrupts it."""
+    from fedtheory.core.participation import choose_participation
+    from fedtheory.running.runner import run
+
     checkpoint = options["checkpoint"] if results is None else results.checkpoint
     try:
-        trace = run_rounds(
-            method,
-            instance,
-            x0,
+        return run(
+            asked.method,
+            asked.problem,
+            asked.start,
             options["rounds"],
             participation=choose_participation(
                 options["participants"], options["available"], by_weight=options["drawn"] == "by-weight"
             ),
             seed=options["seed"],
-            metrics=metrics,
+            metrics=asked.metrics,
             every=options["every"],
             checkpoint=checkpoint,
             watch=None if results is None else results.table,
@@ -177,59 +228,52 @@ def run_command(algorithm: str, problem: str, **options: Any) -> None:
     except KeyboardInterrupt:
         click.echo(f"interrupted; {_what_is_kept(checkpoint, options['rounds'])}", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    curve, (label, logy) = trace[metric], axis_of(metric)
-    shown = {
-        "title": f"{algorithm} on {instance.name}",
-        "xlabel": "communication rounds",
-        "ylabel": label,
-        "series": [{"label": algorithm, "x": trace.rounds.tolist(), "y": curve.tolist()}],
-        "logy": logy,
-    }
-    if results is not None:
-        results.table(trace)
-        if can_draw():
-            results.pictures(trace, f"{algorithm} on {instance.name}")
+
+
+def _write_trace(trace: Trace, options: Mapping[str, Any]) -> None:
+    """Write the files and folders for other programs that are asked for."""
+    from fedtheory.running.tables import as_trace_csv, as_trace_json, write_events
+
     if options["json_file"] is not None:
-        document = json.dumps(
-            trace.info
-            | {
-                "rounds": trace.rounds.tolist(),
-                "metric": metric,
-                **{
-                    name: [float(v) if np.isfinite(v) else None for v in values]
-                    for name, values in trace.metrics.items()
-                },
-                "floats_up": trace.floats_up.tolist(),
-                "floats_down": trace.floats_down.tolist(),
-                "diverged_at": int(trace.diverged_at),
-            }
-        )
-        write_output(document + "\n", options["json_file"])
+        write_output(as_trace_json(trace, options["metric"][0]) + "\n", options["json_file"])
     if options["csv_file"] is not None:
         write_output(as_trace_csv(trace), options["csv_file"])
     if options["tensorboard"] is not None:
         write_events(trace, options["tensorboard"])
-    picture = options["picture"]
-    wrote = [f"results: {results.folder}"] if results is not None and picture is None else []
-    if picture is not None:
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        save_picture(shown, picture)
-        wrote.append(f"picture: {picture}")
-    if is_terminal(options["json_file"]) or is_terminal(options["csv_file"]):
-        return
-    if (
-        picture is None and results is None and can_draw()
-    ):  # nobody asked for it: the numbers do not depend on whether it can be written
-        picture = Path(f"{algorithm}-{problem}.png")
-        try:
-            save_picture(shown, picture)
-            wrote.append(f"picture: {picture}")
-        except OSError as error:
-            wrote.append(f"no picture, for {picture} cannot be written ({error.strerror})")
-    wrote += [] if can_draw() else ["no picture, for matplotlib is not installed (pip install 'fedtheory[plot]')"]
-    where = "" if place == Placement() else f", {place}"
-    click.echo(f"{method!r} on {instance.name} (n={instance.n}, d={instance.d}){where}")
+
+
+def _describe_curve(trace: Trace, metric: str, algorithm: str, title: str) -> dict[str, Any]:
+    from fedtheory.measures.catalogue import axis_of
+
+    label, logy = axis_of(metric)
+    return {
+        "title": title,
+        "xlabel": "communication rounds",
+        "ylabel": label,
+        "series": [{"label": algorithm, "x": trace.rounds.tolist(), "y": trace[metric].tolist()}],
+        "logy": logy,
+    }
+
+
+def _draw_unasked(curve: Mapping[str, Any], file: Path) -> list[str]:
+    """Draw a curve that nobody asked for, where that is possible: the numbers do not depend on it. What is said of it."""
+    from fedtheory.tools.pictures import can_draw, save_picture
+
+    if not can_draw():
+        return []
+    try:
+        save_picture(curve, file)
+    except OSError as error:
+        return [f"no picture, for {file} cannot be written ({error.strerror})"]
+    return [f"picture: {file}"]
+
+
+def _tell(asked: _Asked, trace: Trace, curve: Mapping[str, Any], wrote: Sequence[str]) -> None:
+    """Print what was run, the metric at both ends, what was sent, and what was written."""
+    problem, values = asked.problem, curve["series"][0]["y"]
+    where = "" if asked.place == Placement() else f", {asked.place}"
+    click.echo(f"{asked.method!r} on {problem.name} (n={problem.n}, d={problem.d}){where}")
     if trace.diverged_at >= 0:
         click.echo(f"diverged in round {int(trace.diverged_at)}")
-    click.echo(f"{label}: {curve[0]:.6g} at the start, {curve[-1]:.6g} after {trace.rounds[-1]} rounds")
+    click.echo(f"{curve['ylabel']}: {values[0]:.6g} at the start, {values[-1]:.6g} after {trace.rounds[-1]} rounds")
     click.echo(f"floats sent: {trace.floats_up[-1]:.0f} up, {trace.floats_down[-1]:.0f} down; {'; '.join(wrote)}")

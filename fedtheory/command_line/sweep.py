@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +38,7 @@ from fedtheory.tools.value_lists import EVERYTHING, parse_values
 
 if TYPE_CHECKING:
     from fedtheory.algorithms.options import Option
+    from fedtheory.running.sweep import RunRow, Sweep
 
 
 def _list_of(name: str, kind: Any, default: Any, text: str | None) -> dict[str, Any]:
@@ -112,46 +113,19 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
 
     Exit status: 0 when everything ran, diverged or not; 1 when a run could not be run; 2 for bad arguments.
     """
-    from fedtheory.running.sweep import Sweep, run_sweep
+    from fedtheory.running.sweep import run_sweep
     from fedtheory.running.sweep_report import tabulate_sweep
     from fedtheory.tools.pictures import require_picture_name
 
     require_one_on_terminal(json=options["json_file"], csv=options["csv_file"])
     if options["picture"] is not None:
         require_picture_name(options["picture"])
-    given = {
-        kind: {
-            f.removeprefix(kind): _listed(v)
-            for f, v in options.items()
-            if f.startswith(kind) and v not in (None, False)
-        }
-        for kind in ("set_", "of_")
-    }
-    chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
-    workers = options["workers"]
-    by_default = click.get_current_context().get_parameter_source("workers") is ParameterSource.DEFAULT
-    # what is missing here is told before anything is run; a scheduler's machines have devices of their own
-    if options["scheduler"] is None and choose_place(options["device"], options["library"]).is_gpu and by_default:
-        workers = 1  # they would share one GPU, each with a context of its own
-    grid = Sweep(
-        tuple(dict.fromkeys(methods.lower().split(","))),
-        tuple(dict.fromkeys(problems.split(","))),
-        given["set_"],
-        given["of_"],
-        rounds=options["rounds"],
-        start=options["start"],
-        every=options["every"],
-        data=find_data_folder(options["data"]),
-        metrics=options["metric"],
-        device=options["device"],
-        library=options["library"],
-        weights=options["weights"],
-        **chosen,
-    )
+    workers = _choose_workers(options)
+    grid = _make_grid(methods, problems, options)
     batches = grid.batches()
     journal = grid.journal()
     open_journal(journal, options["fresh"], len(batches), "jobs")
-    rows: list[dict[str, Any]] = []
+    rows: list[RunRow] = []
     done, interrupted = 0, False
     try:
         with show_progress("sweeping", len(batches), lines=True) as advance:
@@ -168,20 +142,60 @@ def sweep_command(methods: str, problems: str, **options: Any) -> None:
         journal.close()
     if rows and "-" not in (str(options["json_file"]), str(options["csv_file"])):
         print_table(make_console(), tabulate_sweep(grid, rows, grid.metrics[0]))
-    failed = [row for row in rows if row["error"] is not None]
-    for error in dict.fromkeys(row["error"] for row in failed):
-        alike = [row["run"] for row in failed if row["error"] == error]
-        click.echo(f"not run: {len(alike)} runs, the first is run {alike[0]}: {error}", err=True)
+    failed = _tell_failed(rows)
     if interrupted:
         leave_interrupted(f"{done} of {len(batches)} jobs")
     sys.exit(EXIT_FAILED if failed else 0)
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _choose_workers(options: Mapping[str, Any]) -> int:
+    """Return the number that is asked for, or one where the runs would share a GPU, each with a context of its own.
+
+    What is missing on this machine is told here, before anything is run; a scheduler's machines have devices of their own.
+    """
+    workers: int = options["workers"]
+    by_default = click.get_current_context().get_parameter_source("workers") is ParameterSource.DEFAULT
+    shared = options["scheduler"] is None and choose_place(options["device"], options["library"]).is_gpu
+    return 1 if shared and by_default else workers
 
 
-def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> None:
+def _make_grid(methods: str, problems: str, options: Mapping[str, Any]) -> Sweep:
+    from fedtheory.running.sweep import Sweep
+
+    chosen = {name: options[name] for name in ("participants", "seeds", "instances") if options[name] is not None}
+    return Sweep(
+        tuple(dict.fromkeys(methods.lower().split(","))),
+        tuple(dict.fromkeys(problems.split(","))),
+        _values_of("set_", options),
+        _values_of("of_", options),
+        rounds=options["rounds"],
+        start=options["start"],
+        every=options["every"],
+        data=find_data_folder(options["data"]),
+        metrics=options["metric"],
+        device=options["device"],
+        library=options["library"],
+        weights=options["weights"],
+        **chosen,
+    )
+
+
+def _values_of(kind: str, options: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """The values of the options whose names begin with this, by the rest of their names."""
+    given = {name: value for name, value in options.items() if name.startswith(kind) and value not in (None, False)}
+    return {name.removeprefix(kind): value if isinstance(value, tuple) else (value,) for name, value in given.items()}
+
+
+def _tell_failed(rows: Sequence[RunRow]) -> list[RunRow]:
+    """Print each error once, with how many runs had it; the runs that could not be run."""
+    failed = [row for row in rows if row["error"] is not None]
+    for error in dict.fromkeys(row["error"] for row in failed):
+        alike = [row["run"] for row in failed if row["error"] == error]
+        click.echo(f"not run: {len(alike)} runs, the first is run {alike[0]}: {error}", err=True)
+    return failed
+
+
+def _write(grid: Sweep, rows: Sequence[RunRow], options: Mapping[str, Any]) -> None:
     from fedtheory.running.sweep_report import as_csv, as_json_lines, describe_sweep_picture
     from fedtheory.tools.pictures import save_picture
 
@@ -190,5 +204,4 @@ def _write(grid: Any, rows: list[dict[str, Any]], options: dict[str, Any]) -> No
             write_output(write(rows), file)
     if options["picture"] is not None and rows:
         shown = describe_sweep_picture(grid, rows, grid.metrics[0])
-        options["picture"].parent.mkdir(parents=True, exist_ok=True)
         save_picture(shown, options["picture"])

@@ -15,7 +15,7 @@ import numpy as np
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.conformance.changes.change import Edit, RoundChange
 from fedtheory.conformance.reading import Text, find_functions, make_namespace, replace_functions
-from fedtheory.core.arrays import to_numpy
+from fedtheory.core.arrays import Array, to_numpy
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
@@ -113,7 +113,7 @@ class _TwoPasses:
     late: Any
     names: dict[str, Any]
 
-    def init(self, problem: Problem, x0: Any) -> State:
+    def init(self, problem: Problem, x0: Array) -> State:
         """As both."""
         return self.late.init(problem, x0)
 

@@ -22,7 +22,7 @@ from fedtheory.core.arrays import is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.layers import Layer
 from fedtheory.core.participation import Clients
-from fedtheory.core.problem import move_to_library
+from fedtheory.core.problem import Problem, move_to_library
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1, NuclearNorm, Ridge, regularised
 from fedtheory.core.states import arrays_of
@@ -116,60 +116,84 @@ def make_trials(
     and, where the method takes them, with numbers of local steps between 2 and 2 K. A method that takes them with constant step sizes
     only has constant ones there. A method with a shared regulariser has one trial more with each of `PENALTIES`.
     """
-    left_out = []
-    whole: list[int | None] = [None]
-    if not entry.partial:
-        left_out.append(f"partial participation: {entry.name} needs all clients")
-    elif participants is None:
-        left_out.append("partial participation: not asked for")
-    elif not 1 <= participants < clients:
-        raise InvalidInput(
-            f"participants must lie between 1 and {clients - 1}, one less than the clients, got {participants}"
-        )
-    else:
-        whole.append(participants)
-    counts: list[Mapping[str, Any] | None] = [None]  # values of the trials with unequal steps
-    if "steps" not in entry.uses or values.get("exact"):
-        left_out.append(f"unequal local steps: {entry.name} takes no numbers of local steps here")
-    elif not unequal:
-        left_out.append("unequal local steps: not asked for")
-    else:
-        constant = {**values, **({"lr_decay": 1} if "lr_decay" in values else {})}
-        why = _refuses_unequal(entry, values, clients, dimension)
-        if why is None:
-            counts.append(values)
-        elif _refuses_unequal(entry, constant, clients, dimension) is None:
-            counts.append(constant)
-        else:
-            left_out.append(f"unequal local steps: {why}")
-
-    def trial(problem: Any, seed: int, m: int | None, uneven: Mapping[str, Any] | None, more: str = "") -> Trial:
-        keys = [Key(seed, r) for r in range(rounds)]
-        schedule = tuple(None if m is None else Clients(clients, k.subset("participation", clients, m)) for k in keys)
-        taken = dict(values) if uneven is None else {**uneven, "steps": _unequal(values["steps"], clients, seed)}
-        name = f"seed {seed}, {'all clients' if m is None else f'{m} of {clients} clients'}"
-        if "steps" in entry.uses and not values.get("exact"):
-            name += f", local steps {np.asarray(taken['steps']).tolist()}"
-        if taken.get("lr_decay") != values.get("lr_decay"):
-            name += " of constant size"
-        return Trial(name + more, problem, taken, schedule, seed)
-
-    trials = [
-        trial(_make_problem(entry, clients, dimension, seed), seed, m, own)
-        for seed in range(seeds)
-        for m in whole
-        for own in counts
-    ]
+    setup = _Setup(entry, values, clients, dimension, rounds)
+    whole, left_out = _choose_participants(entry, clients, participants)
+    counts, without = _choose_steps(setup, unequal)
+    left_out += without
+    trials = [setup.trial(setup.problem(seed), seed, m, own) for seed in range(seeds) for m in whole for own in counts]
     if uses_regulariser(entry, trials[0]):
         if not entry.composite:
             left_out.append(f"regularisers: what {entry.name} is published as has none")
         elif not regularisers:
             left_out.append("regularisers: not asked for")
         else:
-            for seed, name in enumerate(PENALTIES):
+            for seed, (name, (said, _)) in enumerate(PENALTIES.items()):
                 penalised = _penalise(_make_problem(entry, clients, _room_for(name, dimension), seed), name)
-                trials.append(trial(penalised, seed, whole[-1], None, f", {PENALTIES[name][0]}"))
+                trials.append(setup.trial(penalised, seed, whole[-1], None, f", {said}"))
     return tuple(trials), tuple(left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Setup:
+    """What the trials of a check have in common."""
+
+    entry: Listed
+    values: Mapping[str, Any]
+    clients: int
+    dimension: int
+    rounds: int
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether the method takes a number of local steps with these settings."""
+        return "steps" in self.entry.uses and not self.values.get("exact")
+
+    def problem(self, seed: int) -> Any:
+        """The instance of a seed."""
+        return _make_problem(self.entry, self.clients, self.dimension, seed)
+
+    def trial(
+        self, problem: Problem, seed: int, m: int | None, uneven: Mapping[str, Any] | None, more: str = ""
+    ) -> Trial:
+        """A trial with m of the clients (None: all); ``uneven``: the settings for unequal local steps, where they are; its name ends in ``more``."""
+        n, values, keys = self.clients, self.values, [Key(seed, r) for r in range(self.rounds)]
+        schedule = tuple(None if m is None else Clients(n, k.subset("participation", n, m)) for k in keys)
+        taken = dict(values) if uneven is None else {**uneven, "steps": _unequal(values["steps"], n, seed)}
+        name = f"seed {seed}, {'all clients' if m is None else f'{m} of {n} clients'}"
+        if self.counts_steps:
+            name += f", local steps {np.asarray(taken['steps']).tolist()}"
+        if taken.get("lr_decay") != values.get("lr_decay"):
+            name += " of constant size"
+        return Trial(name + more, problem, taken, schedule, seed)
+
+
+def _choose_participants(entry: Listed, clients: int, participants: int | None) -> tuple[list[int | None], list[str]]:
+    """How many clients take part in trials (None: all), and what is left out and why."""
+    if not entry.partial:
+        return [None], [f"partial participation: {entry.name} needs all clients"]
+    if participants is None:
+        return [None], ["partial participation: not asked for"]
+    if not 1 <= participants < clients:
+        raise InvalidInput(
+            f"participants must lie between 1 and {clients - 1}, one less than the clients, got {participants}"
+        )
+    return [None, participants], []
+
+
+def _choose_steps(setup: _Setup, unequal: bool) -> tuple[list[Mapping[str, Any] | None], list[str]]:
+    """The settings of the trials with unequal local steps, None for those with equal ones, and what is left out and why."""
+    values = setup.values
+    if not setup.counts_steps:
+        return [None], [f"unequal local steps: {setup.entry.name} takes no numbers of local steps here"]
+    if not unequal:
+        return [None], ["unequal local steps: not asked for"]
+    why = _refuses_unequal(setup, values)
+    if why is None:
+        return [None, values], []
+    constant = {**values, **({"lr_decay": 1} if "lr_decay" in values else {})}
+    if _refuses_unequal(setup, constant) is None:
+        return [None, constant], []
+    return [None], [f"unequal local steps: {why}"]
 
 
 #: by how much the options of `make_other_trial` are less than those of the trials, each by another share
@@ -239,7 +263,7 @@ def _room_for(penalty: str, dimension: int) -> int:
     return max(dimension, 5) if penalty == "nuclear" else dimension
 
 
-def _penalise(problem: Any, name: str) -> Any:
+def _penalise(problem: Problem, name: str) -> Any:
     weight = PENALTIES[name][1]
     if name == "nuclear":
         columns = (problem.d - 1) // 2
@@ -266,12 +290,12 @@ def _unequal(steps: int, n: int, seed: int) -> Any:
     return np.random.default_rng(seed + 1).permutation(lots)
 
 
-def _refuses_unequal(entry: Listed, values: Mapping[str, Any], clients: int, dimension: int) -> str | None:
+def _refuses_unequal(setup: _Setup, values: Mapping[str, Any]) -> str | None:
     """Why a method does not take one number of local steps a client, or None."""
-    problem = _make_problem(entry, clients, dimension, 0)
+    entry, problem = setup.entry, setup.problem(0)
     try:
-        method = entry.build(**{**values, "steps": _unequal(values["steps"], clients, 0)})
-        before = method.init(problem, np.zeros((1, dimension)))
+        method = entry.build(**{**values, "steps": _unequal(values["steps"], setup.clients, 0)})
+        before = method.init(problem, np.zeros((1, setup.dimension)))
         after = method.round(problem, before, None, RecordingKey(0, 0))
     except (FedtheoryError, ValueError, TypeError) as error:
         return f"{entry.name} has one number for all clients ({error})"
@@ -307,7 +331,9 @@ def replace_values(state: State, values: Mapping[str, NDArray[np.float64]]) -> S
     return dataclasses.replace(state, **given)
 
 
-def play_round(algorithm: Algorithm, problem: Any, state: State, trial: Trial, r: int) -> tuple[State, dict[str, bool]]:
+def play_round(
+    algorithm: Algorithm, problem: Problem, state: State, trial: Trial, r: int
+) -> tuple[State, dict[str, bool]]:
     """Round r of the trial, and the coins tossed in it."""
     key = RecordingKey(trial.seed, r)
     with np.errstate(all="ignore"):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.proofs.measures import Measure, Quantities, find_measure
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
@@ -62,12 +63,7 @@ class FunctionClass:
         for name in ("L", "mu", "zeta", "dissimilarity", "similarity", "sigma"):
             _require_finite(name, getattr(self, name))
         if self.bgd is not None:
-            if not isinstance(self.bgd, tuple | list) or len(self.bgd) != 2:
-                raise InvalidInput(f"bgd is a pair (G, D), got {self.bgd!r}")
-            for name, value in zip(("G", "D"), self.bgd, strict=True):
-                _require_finite(f"{name} of bgd", value)
-                if not value >= 0:
-                    raise InvalidInput(f"{name} of bgd must not be negative, got {value}")
+            self._require_pair(self.bgd)
         for name in ("zeta", "dissimilarity"):
             if getattr(self, name) is not None and not getattr(self, name) >= 0:
                 raise InvalidInput(f"{name} must not be negative, got {getattr(self, name)}")
@@ -78,6 +74,23 @@ class FunctionClass:
                 f"mu={self.mu} has no interpolation conditions here; use 0 < mu < L (strongly convex), 0 (convex) or -L "
                 "(smooth, non-convex)"
             )
+        self._require_convexity()
+        if self.similarity is not None and not self.similarity > 0:
+            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
+        if self.sigma is not None and not self.sigma >= 0:
+            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
+
+    @staticmethod
+    def _require_pair(bgd: Any) -> None:
+        if not isinstance(bgd, tuple | list) or len(bgd) != 2:
+            raise InvalidInput(f"bgd is a pair (G, D), got {bgd!r}")
+        for name, value in zip(("G", "D"), bgd, strict=True):
+            _require_finite(f"{name} of bgd", value)
+            if not value >= 0:
+                raise InvalidInput(f"{name} of bgd must not be negative, got {value}")
+
+    def _require_convexity(self) -> None:
+        """Some assumptions go with others only."""
         if self.zeta is not None and not self.convex:
             raise InvalidInput("zeta speaks of the minimiser x*; it goes with convex classes (mu >= 0)")
         if self.composite and not self.convex:
@@ -86,10 +99,6 @@ class FunctionClass:
             )
         if self.indicator and not self.composite:
             raise InvalidInput("indicator says what h is; it goes with composite=True")
-        if self.similarity is not None and not self.similarity > 0:
-            raise InvalidInput(f"similarity must be positive, got {self.similarity}")
-        if self.sigma is not None and not self.sigma >= 0:
-            raise InvalidInput(f"sigma must not be negative, got {self.sigma}")
 
     @property
     def convex(self) -> bool:
@@ -197,7 +206,7 @@ def state_conditions(
     return found
 
 
-def why_no_worst_case(algorithm: Any) -> str | None:
+def why_no_worst_case(algorithm: Algorithm) -> str | None:
     """Why this engine cannot run the algorithm (it decides on values, or says so in ``no_worst_case``), or None."""
     reason = getattr(algorithm, "no_worst_case", None)
     return (None if _asks_oracles(algorithm) else why_not_traceable(algorithm)) or (
@@ -205,14 +214,14 @@ def why_no_worst_case(algorithm: Any) -> str | None:
     )
 
 
-def _asks_oracles(algorithm: Any) -> bool:
+def _asks_oracles(algorithm: Algorithm) -> bool:
     """Whether all that needs numbers in a method is drawn by parts that ask a class of functions for it, as `fedtheory.local.AnyUnbiased` does."""
     parts = [part for part in getattr(algorithm, "solvers", {}).values() if part.numeric_only is not None]
     asking = bool(parts) and all(getattr(part, "asks_oracles", False) for part in parts)
     return asking and (why_not_traceable(algorithm) or "").endswith(str(parts[0].numeric_only))
 
 
-def require_worst_case(algorithm: Any, *, noise: bool = False) -> None:
+def require_worst_case(algorithm: Algorithm, *, noise: bool = False) -> None:
     """Refuse, by name, an algorithm that no worst-case program can be stated for.
 
     With ``noise`` local solvers may draw samples as long as all they use is gradients plus independent noise.

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import State
 from fedtheory.core.arrays import Array
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import Problem, objective
@@ -99,7 +100,7 @@ def _squared_gradient(quantities: Quantities, x: Any) -> Any:
     return quantities.square(quantities.mean(quantities.gradients(x)))
 
 
-def _gap_to_origin(problem: Problem, state: Any) -> Array:
+def _gap_to_origin(problem: Problem, state: State) -> Array:
     return metrics.value(problem, state) - objective(problem, np.zeros((1, problem.d)))
 
 

@@ -127,7 +127,13 @@ def _compare(given: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
                 raise Refused(_other(part, f"{name!r} is missing"))
             if _nonzero(mine[name]) != _nonzero(method[name]):
                 raise Refused(_other(part, f"{name!r} has other coefficients"))
-    ours, theirs = read_functions(dict(given)), read_functions(dict(expected))
+    _compare_functions(read_functions(dict(given)), read_functions(dict(expected)))
+    objectives = [[_nonzero(goal["form"]) for goal in data["objectives"]] for data in (given, expected)]
+    if objectives[0] != objectives[1]:
+        raise Refused(_other("the objective", "its coefficients"))
+
+
+def _compare_functions(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
     if set(ours) != set(theirs):
         raise Refused(_other("functions", f"{', '.join(sorted(ours))} and not {', '.join(sorted(theirs))}"))
     for name, (evaluations, *constants) in theirs.items():
@@ -138,9 +144,6 @@ def _compare(given: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         for k, (own, wanted) in enumerate(zip(ours[name][0], evaluations, strict=True)):
             if own != wanted:
                 raise Refused(_other(f"the evaluations of {name!r}", f"number {k}"))
-    objectives = [[_nonzero(goal["form"]) for goal in data["objectives"]] for data in (given, expected)]
-    if objectives[0] != objectives[1]:
-        raise Refused(_other("the objective", "its coefficients"))
 
 
 def _nonzero(form: Any) -> dict[Any, Fraction]:

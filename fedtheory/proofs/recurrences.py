@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.core.arrays import Array
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.core.exact import Row, solve_exactly
 from fedtheory.core.problem import Problem
@@ -94,7 +95,7 @@ class Recurrence:
         return next((modulus for modulus in moduli if _find_side(self.squared, modulus) is None), None)
 
 
-def follow_field(algorithm: Algorithm, problem: Problem, x0: Any, field: str = "x") -> Recurrence:
+def follow_field(algorithm: Algorithm, problem: Problem, x0: Array, field: str = "x") -> Recurrence:
     """The recurrence of a field from one start; that rounds are affine is checked in symbols, and is a fact.
 
     Parameters
@@ -165,7 +166,7 @@ def require_affine(algorithm: Algorithm, problem: Problem, found: RoundMap) -> N
         raise InvalidInput(f"one round of {type(algorithm).__name__} is not affine on {problem.name!r}")
 
 
-def play_any_round(algorithm: Algorithm, problem: Problem, state: Any) -> Any:
+def play_any_round(algorithm: Algorithm, problem: Problem, state: State) -> Any:
     """The state after one round, whatever its number.
 
     Raises

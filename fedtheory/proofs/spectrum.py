@@ -64,7 +64,7 @@ class RoundMap:
         return float(np.abs(values[seen]).max())
 
 
-def why_not_traceable(algorithm: Any) -> str | None:
+def why_not_traceable(algorithm: Algorithm) -> str | None:
     """Why an engine without numbers cannot run this algorithm, or None."""
     reason = getattr(algorithm, "numeric_only", None)
     if reason is not None:
@@ -75,7 +75,7 @@ def why_not_traceable(algorithm: Any) -> str | None:
     return None
 
 
-def require_traceable(algorithm: Any, engine: str) -> None:
+def require_traceable(algorithm: Algorithm, engine: str) -> None:
     """Refuse an algorithm that takes decisions on values.
 
     Raises

@@ -1,9 +1,10 @@
-"""Traces and sweeps for other programs: rows, CSV, data frames of pandas, and event files of TensorBoard."""
+"""Traces and sweeps for other programs: rows, CSV, JSON, data frames of pandas, and event files of TensorBoard."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,22 @@ def as_trace_csv(trace: Trace) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
+
+
+def as_trace_json(trace: Trace, metric: str) -> str:
+    """Return the trace of one run as a JSON document, which names the ``metric`` that was asked for; values that are no numbers are null."""
+    numbers = {name: [float(v) if np.isfinite(v) else None for v in values] for name, values in trace.metrics.items()}
+    return json.dumps(
+        trace.info
+        | {
+            "rounds": trace.rounds.tolist(),
+            "metric": metric,
+            **numbers,
+            "floats_up": trace.floats_up.tolist(),
+            "floats_down": trace.floats_down.tolist(),
+            "diverged_at": int(trace.diverged_at),
+        }
+    )
 
 
 def as_frame(found: Trace | Sequence[RunRow]) -> Any:

@@ -40,14 +40,7 @@ def _sample(digest: Any, x: Array) -> Array:
 def _feed(digest: Any, obj: Any, thorough: bool) -> None:
     digest.update(type(obj).__name__.encode())
     if is_array(obj):
-        if not thorough and not is_on_host(obj) and math.prod(obj.shape) * 8 > SAMPLED_BYTES:
-            obj = _sample(digest, obj)
-        host = to_numpy(obj)
-        digest.update(f"{host.shape}{host.dtype}".encode())
-        if not thorough and host.nbytes > SAMPLED_BYTES and host.dtype.kind == "f":
-            digest.update(np.float64(host.sum()).tobytes())
-            host = host.ravel(order="K")[:: host.size // 4096]
-        digest.update(repr(host.tolist()).encode() if host.dtype == object else np.ascontiguousarray(host).tobytes())
+        _feed_array(digest, obj, thorough)
     elif dataclasses.is_dataclass(obj) and not isinstance(obj, type):
         for field in dataclasses.fields(obj):
             digest.update(field.name.encode())
@@ -70,6 +63,17 @@ def _feed(digest: Any, obj: Any, thorough: bool) -> None:
             _feed(digest, [*cells, *(obj.__defaults__ or ()), obj.__kwdefaults__ or {}], thorough)
     else:
         digest.update(repr(obj).encode())
+
+
+def _feed_array(digest: Any, x: Array, thorough: bool) -> None:
+    if not thorough and not is_on_host(x) and math.prod(x.shape) * 8 > SAMPLED_BYTES:
+        x = _sample(digest, x)
+    host = to_numpy(x)
+    digest.update(f"{host.shape}{host.dtype}".encode())
+    if not thorough and host.nbytes > SAMPLED_BYTES and host.dtype.kind == "f":
+        digest.update(np.float64(host.sum()).tobytes())
+        host = host.ravel(order="K")[:: host.size // 4096]
+    digest.update(repr(host.tolist()).encode() if host.dtype == object else np.ascontiguousarray(host).tobytes())
 
 
 def _feed_code(digest: Any, code: CodeType) -> None:

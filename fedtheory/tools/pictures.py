@@ -93,8 +93,9 @@ def save_picture(picture: Mapping[str, Any], path: Path) -> None:
 
 
 def save_figure(drawn: Any, path: Path) -> None:
-    """Write a matplotlib figure to a file; the ending chooses the format, as `require_picture_name` knows them."""
+    """Write a matplotlib figure to a file, whose folder is made; the ending chooses the format, as `require_picture_name` knows them."""
     require_picture_name(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     drawn.savefig(path, dpi=150)
 
 

@@ -65,30 +65,14 @@ def shares(ctx: Context, a: float) -> NDArray[np.float64]:
 
 def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     """Exact expectations of class shares in both conventions, and the drawn splits beside them; ``factor`` draws with another concentration."""
-    rows = []
-    dominant: dict[tuple[str, float], float] = {}
-    several: dict[tuple[str, float], float] = {}
-    counted: dict[str, str] = {}
+    rows: list[list[str | float]] = []
     pictured = []
     for convention, in_total in (("for every class", False), ("in total", True)):
         for alpha in (0.1, 1.0):
             a = alpha / CLASSES if in_total else alpha
             drawn = shares(ctx, factor * a)
-            m = scale(ctx).samples
             sums = (drawn**2).sum(axis=1)
-            # a client's m samples are drawn from q: E sum (counts/m)^2 = E sum q^2 + (1 - E sum q^2)/m
-            exact = squares(a) + (1 - squares(a)) / m
-            error = sums.std(ddof=1) / np.sqrt(len(sums))
-            part = at_most(
-                f"drawn as said: Dir-{alpha:.1f} {convention}",
-                abs(sums.mean() - exact),
-                STANDARD_ERRORS * error,
-                "real data",
-                f"mean over {len(sums)} clients of the summed squared shares {sums.mean():.4f}, exact {exact:.4f}, within {STANDARD_ERRORS:g} errors",
-            )
-            yield part if part.holds else replace(part, chance=chance_of_mean(sums, exact))
-            dominant[convention, alpha] = largest_share(a)
-            several[convention, alpha] = 1 / squares(a)
+            yield _drawn_as_said(f"Dir-{alpha:.1f} {convention}", a, sums, scale(ctx).samples)
             rows.append(
                 [
                     f"Dir-{alpha:.1f}, {convention}",
@@ -101,36 +85,15 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
             )
             if not in_total:
                 ordered = np.sort(drawn, axis=1)[:, ::-1].mean(axis=0)
-                pictured.append(
-                    {
-                        "label": f"Dir-{alpha:.1f}",
-                        "x": [*range(1, CLASSES + 1)],
-                        "y": ordered.tolist(),
-                        "style": "points",
-                    }
-                )
-    for convention in ("for every class", "in total"):
-        share = dominant[convention, 0.1]
-        yield holds(
-            f"Dir-0.1: a dominant class, {convention}",
-            share > 1 / 2,
-            "numeric",
-            f"expected share of the largest class {share:.3f}, above a half",
-        )
-        number = several[convention, 1.0]
-        a = 1.0 / CLASSES if convention == "in total" else 1.0
-        counted[convention] = (
-            f"{number:.2f} effective classes 1/E sum q^2 and {above_even(a):.2f} above an even share, {convention}"
-        )
-        low, high = several[convention, 0.1], several[convention, 1.0]
-        yield holds(
-            f"Dir-1.0 has more classes than Dir-0.1, {convention}",
-            high > low,
-            "numeric",
-            f"effective classes {high:.2f} against {low:.2f}",
-        )
+                places = [*range(1, CLASSES + 1)]
+                pictured.append({"label": f"Dir-{alpha:.1f}", "x": places, "y": ordered.tolist(), "style": "points"})
+    counted = []
+    for convention, total in (("for every class", 1), ("in total", CLASSES)):
+        yield from _more_classes(convention, 0.1 / total, 1.0 / total)
+        number, above = 1 / squares(1.0 / total), above_even(1.0 / total)
+        counted.append(f"{number:.2f} effective classes 1/E sum q^2 and {above:.2f} above an even share, {convention}")
     text = (
-        f"'approximately 3 classes' names no count; with Dir-1.0 a client has {'; '.join(counted.values())}. None of them is between 2.5 "
+        f"'approximately 3 classes' names no count; with Dir-1.0 a client has {'; '.join(counted)}. None of them is between 2.5 "
         f"and 3.5, and three classes hold more than half of its data where the concentration is for every class"
     )
     yield Part("Dir-1.0: about three classes", None, "numeric", text)
@@ -151,6 +114,39 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
         "Concentration for every class is what the authors' public code draws with, and what all runs here use; in total is Hsu et al.'s. "
         "'Almost one dominant class' and 'approximately 3 classes' are the paper's words on a picture; a dominant class is read as one "
         "with more than half of the data, and what counts as a class of a client is left open."
+    )
+
+
+def _drawn_as_said(split: str, a: float, sums: NDArray[np.float64], samples: int) -> Part:
+    """The mean of the summed squared shares of a client's samples against its expectation."""
+    # a client's samples are drawn from q: E sum (counts/m)^2 = E sum q^2 + (1 - E sum q^2)/m
+    exact = squares(a) + (1 - squares(a)) / samples
+    error = sums.std(ddof=1) / np.sqrt(len(sums))
+    part = at_most(
+        f"drawn as said: {split}",
+        abs(sums.mean() - exact),
+        STANDARD_ERRORS * error,
+        "real data",
+        f"mean over {len(sums)} clients of the summed squared shares {sums.mean():.4f}, exact {exact:.4f}, within {STANDARD_ERRORS:g} errors",
+    )
+    return part if part.holds else replace(part, chance=chance_of_mean(sums, exact))
+
+
+def _more_classes(convention: str, low: float, high: float) -> Iterator[Finding]:
+    """What the concentrations of Dir-0.1 and Dir-1.0 have in expectation."""
+    share = largest_share(low)
+    yield holds(
+        f"Dir-0.1: a dominant class, {convention}",
+        share > 1 / 2,
+        "numeric",
+        f"expected share of the largest class {share:.3f}, above a half",
+    )
+    few, many = 1 / squares(low), 1 / squares(high)
+    yield holds(
+        f"Dir-1.0 has more classes than Dir-0.1, {convention}",
+        many > few,
+        "numeric",
+        f"effective classes {many:.2f} against {few:.2f}",
     )
 
 

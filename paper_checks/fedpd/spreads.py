@@ -201,6 +201,12 @@ def check_l2(ctx: Context, *, entry: str = ENTRY, p: str = "1/2", dissimilarity:
         + ": no smaller entry serves",
         role="repaired",
     )
+    yield from _corrected_on_runs(ctx, claimed, dissimilarity)
+
+
+def _corrected_on_runs(ctx: Context, claimed: Any, dissimilarity: float) -> Iterator[Finding]:
+    """The inequality with an entry, on random instances, parameters and errors."""
+    P, U = name_entries()
     rng, count = ctx.rng(), ctx.pick(300, 3000)
     g, c = rng.uniform(0, 3, count), rng.uniform(0, 0.95, count)
     problem = root_plus_quadratic(np.ones((count, 2)), np.stack([g, -g], -1), np.stack([c, -c], -1), name="skipping")

@@ -249,24 +249,21 @@ def _figure(ctx: Context) -> Iterator[Repeated]:
 
 def claims(study: Study) -> list[Claim]:
     """Return the claims on a data set."""
-    data = study.name
     often = (
         Clause(
-            f"On {data} with one class a client SAFARI is more than two points above FedAvg for every tried probability q < 1 of a client round, "
-            "where two or four of ten clients never take part.",
+            f"On {study.name} with one class a client SAFARI is more than two points above FedAvg for every tried probability q < 1 of a client "
+            "round, where two or four of ten clients never take part.",
             tuple(f"s = {s}: q = {q} above q = 1" for s in (2, 4) for q in PROBABILITIES),
         ),
     )
     negative = (
         Clause(
-            f"On {data} the number of clients a round has a negative effect on the accuracy of FedAvg where clients are not alike,",
+            f"On {study.name} the number of clients a round has a negative effect on the accuracy of FedAvg where clients are not alike,",
             tuple(f"p = {p}: m lowers the accuracy" for p in UNLIKE),
         ),
         Clause(
             "the more pronounced the less alike they are.",
-            tuple(
-                f"p = {p} against p = {other}: more pronounced" for p, other in zip(UNLIKE[1:], UNLIKE, strict=False)
-            ),
+            tuple(f"p = {p} against p = {q}: more pronounced" for p, q in zip(UNLIKE[1:], UNLIKE, strict=False)),
         ),
     )
     return [

@@ -348,68 +348,77 @@ def claim_on(
 
 def chosen(ctx: Context, study: Study) -> Table:
     """Return the settings that the paper does not give, and those that differ at this size, with the reason."""
+    title = f"settings at {ctx.size} size: {study.at(ctx).title}"
+    return make_table(
+        title, ["setting", "paper", "here", "why"], [*_chosen_data(ctx, study), *_chosen_rounds(ctx, study)]
+    )
+
+
+def _chosen_data(ctx: Context, study: Study) -> list[list[str]]:
     a = study.at(ctx)
     steps = -(-a.samples // a.batch)
-    return make_table(
-        f"settings at {ctx.size} size: {a.title}",
-        ["setting", "paper", "here", "why"],
+    return [
         [
-            [
-                "model",
-                "not given" if study is not MNIST else "logistic regression",
-                a.model + (", no intercept" if "softmax" in a.family else ""),
-                "",
-            ],
-            [
-                "samples a client",
-                "equal",
-                f"{a.samples}, {steps} steps of {a.batch} an epoch",
-                "one class a client limits all clients to the smallest class, less what the server holds",
-            ],
-            [
-                "classes",
-                "'randomly selects p'",
-                "each class on equally many clients (one more at most)",
-                "independent draws with p = 1 would miss classes at s = 0",
-            ],
-            ["absent clients", "not given", "drawn anew for every seed", "s = 0, 2, 4 are nested for a seed"],
-            [
-                "server's data",
-                "disjoint?",
-                "a uniform sample, set apart from the clients'",
-                "an i.i.d. sample of the population",
-            ],
-            [
-                "server's data where it is not varied",
-                "not given",
-                str(a.servers[-1]),
-                "Tables 2, 5 and 8-11 match the largest set",
-            ],
-            [
-                "work of a server round",
-                "one step in Algorithm 1",
-                "5 passes in the clients' batches",
-                "SAFARI-E3-STEP is on the one step, and E3 has one pass beside it",
-            ],
-            ["clients a round", "5" if study is not FASHION else "not given", str(a.participants), ""],
-            ["rounds", {"MNIST": "150", "CIFAR-10": "5000"}.get(study.name, "not given"), str(a.rounds), ""],
-            [
-                "accuracy",
-                "not given when",
-                "the best round; the mean over the last 40 % of the rounds ('end') beside it",
-                "the protocol's; accuracy jumps up in a server round and falls in client rounds",
-            ],
-            [
-                "first model",
-                "not given",
-                "zero" if a.start == 0 else "random",
-                "seeds also draw split, server's data and batches",
-            ],
-            [
-                "seeds",
-                {"MNIST": "5", "CIFAR-10": "3"}.get(study.name, "not given"),
-                str(len(study.protocol.judged(ctx))),
-                "",
-            ],
+            "model",
+            "not given" if study is not MNIST else "logistic regression",
+            a.model + (", no intercept" if "softmax" in a.family else ""),
+            "",
         ],
-    )
+        [
+            "samples a client",
+            "equal",
+            f"{a.samples}, {steps} steps of {a.batch} an epoch",
+            "one class a client limits all clients to the smallest class, less what the server holds",
+        ],
+        [
+            "classes",
+            "'randomly selects p'",
+            "each class on equally many clients (one more at most)",
+            "independent draws with p = 1 would miss classes at s = 0",
+        ],
+        ["absent clients", "not given", "drawn anew for every seed", "s = 0, 2, 4 are nested for a seed"],
+        [
+            "server's data",
+            "disjoint?",
+            "a uniform sample, set apart from the clients'",
+            "an i.i.d. sample of the population",
+        ],
+        [
+            "server's data where it is not varied",
+            "not given",
+            str(a.servers[-1]),
+            "Tables 2, 5 and 8-11 match the largest set",
+        ],
+    ]
+
+
+def _chosen_rounds(ctx: Context, study: Study) -> list[list[str]]:
+    a = study.at(ctx)
+    return [
+        [
+            "work of a server round",
+            "one step in Algorithm 1",
+            "5 passes in the clients' batches",
+            "SAFARI-E3-STEP is on the one step, and E3 has one pass beside it",
+        ],
+        ["clients a round", "5" if study is not FASHION else "not given", str(a.participants), ""],
+        ["rounds", {"MNIST": "150", "CIFAR-10": "5000"}.get(study.name, "not given"), str(a.rounds), ""],
+        [
+            "accuracy",
+            "not given when",
+            "the best round; the mean over the last 40 % of the rounds ('end') beside it",
+            "the protocol's; accuracy jumps up in a server round and falls in client rounds",
+        ],
+        [
+            "first model",
+            "not given",
+            "zero" if a.start == 0 else "random",
+            "seeds also draw split, server's data and batches",
+        ],
+        [
+            "seeds",
+            {"MNIST": "5", "CIFAR-10": "3"}.get(study.name, "not given"),
+            str(len(study.protocol.judged(ctx))),
+            "",
+        ],
+    ]

@@ -11,8 +11,8 @@ from fedtheory.claims.statements.formula_texts import draw_signs, latex, latex_s
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.check import Proved
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces, substitute
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.rules import _PART, RULES, _pieces
-from fedtheory.proofs.checker.terms import ProofLine
 
 #: a rest of a combination that is longer is told, and not shown
 MOST_CHARACTERS_OF_A_REST = 1500

@@ -28,8 +28,8 @@ from fedtheory.proofs.checker.check import Proved, check_term
 from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT
 from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, read
 from fedtheory.proofs.checker.formulas import names as names_in_index
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import Refused
-from fedtheory.proofs.checker.terms import ProofLine
 from fedtheory.proofs.every_n.vectors import Form
 
 _NOT_FOLLOWED = (

@@ -426,7 +426,7 @@ class Equivalence(OnRegion):
         said = f"{covered.count} runs of {FLOAT_ROUNDS} rounds, {told}: largest difference {worst:.2g} of {size:.3g}"
         yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO, covered=covered)
 
-    def _play(self, problem: Any, point: Mapping[str, Fraction], seed: int) -> tuple[float, float]:
+    def _play(self, problem: Problem, point: Mapping[str, Fraction], seed: int) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}
         first, second = (method.over(plain, float) for method in self.methods)
         x0 = np.random.default_rng(seed).standard_normal((1, problem.d))
@@ -449,7 +449,7 @@ class Equivalence(OnRegion):
 
 
 def _both(
-    first: Algorithm, second: Algorithm, problem: Any, a: State, b: State
+    first: Algorithm, second: Algorithm, problem: Problem, a: State, b: State
 ) -> Callable[[Any], tuple[State, State]]:
     def play(key: CoinsByPurpose) -> tuple[State, State]:
         coins: Any = key

@@ -37,7 +37,7 @@ from fedtheory.claims.statements.on_region import OnRegion, no_special_numbers
 from fedtheory.claims.statements.outcomes import FLAGGED
 from fedtheory.claims.statements.unit_reading import UnitReading, require_units
 from fedtheory.claims.statements.unstated import tell_options
-from fedtheory.core.arrays import is_array, to_numpy
+from fedtheory.core.arrays import Array, is_array, to_numpy
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant
 from fedtheory.core.randomness import Key
@@ -339,7 +339,9 @@ class Inequality(OnRegion):
         method = self.named_method.at(case.parameters) if number is Fraction else self.named_method.over(values, float)
         return list(self._play(method, case.problem(number), case.x0(number), values, 0))
 
-    def _play(self, method: Algorithm, problem: Any, x0: Any, values: Mapping[str, Any], seed: Any) -> Iterator[Any]:
+    def _play(
+        self, method: Algorithm, problem: Problem, x0: Array, values: Mapping[str, Any], seed: Any
+    ) -> Iterator[Any]:
         state = method.init(problem, x0)
         for r in range(self.rounds):
             new = method.round(problem, state, None, Key(seed, r))
@@ -456,7 +458,13 @@ class Inequality(OnRegion):
         return Part("given instances", holds, "numeric", said, margin=-excess, covered=Covered(counted, "rounds"))
 
     def _scores(
-        self, problem: Any, start: Any, values: Mapping[str, Any], met: NDArray[np.bool_], seed: int, place: Placement
+        self,
+        problem: Problem,
+        start: Any,
+        values: Mapping[str, Any],
+        met: NDArray[np.bool_],
+        seed: int,
+        place: Placement,
     ) -> tuple[NDArray[np.float64], int]:
         """One plus the largest relative excess of each run, -inf where it is not counted; how many rounds were.
 

@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Picture
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point
 from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.outcomes import Line, show_point
+from fedtheory.core.arrays import Array
 from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key
 from fedtheory.measures.catalogue import choose_metrics
 from fedtheory.proofs.guard import NUMBERS
@@ -213,7 +216,7 @@ def _as_label(formula: str) -> str:
     return re.sub(r"\{(\w+)\}", r"\1", formula).replace("{", "(").replace("}", ")")
 
 
-def _about(statement: InstanceStatement, method: Any, problem: Any, point: Point, seed: int) -> str:
+def _about(statement: InstanceStatement, method: Algorithm, problem: Problem, point: Point, seed: int) -> str:
     """Method, instance, parameters and seed; a method that a function makes is named by what it makes."""
     at = f" at {show_values(point)}" if point else ""
     named = describe_method(statement) if isinstance(statement.method, str) else type(method).__name__
@@ -252,7 +255,9 @@ def _count_rounds(multiplier: float | None) -> int:
     return int(min(max(needed, FEWEST_ROUNDS), MOST_DRAWN))
 
 
-def _follow(method: Any, problem: Any, x0: Any, field: str, rounds: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def _follow(
+    method: Algorithm, problem: Problem, x0: Array, field: str, rounds: int, seed: int
+) -> Iterator[NDArray[np.float64]]:
     """The entries of a field, round by round, as long as they are numbers."""
     state = method.init(problem, x0[None, :])
     for r in range(rounds + 1):

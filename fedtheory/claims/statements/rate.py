@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Finding, Part, Picture, PictureOfStatement, Replay
 from fedtheory.claims.context import Context
 from fedtheory.claims.parts import decided, disproved, proved_from_statement
@@ -38,7 +39,9 @@ from fedtheory.claims.statements.on_region import show_values
 from fedtheory.claims.statements.pictures import draw_rate
 from fedtheory.claims.statements.unit_reading import UNCHECKED, UnitReading
 from fedtheory.claims.statements.unstated import tell_options
+from fedtheory.core.arrays import Array
 from fedtheory.core.errors import FedtheoryError, InvalidInput
+from fedtheory.core.problem import Problem
 from fedtheory.measures import metrics
 from fedtheory.measures.catalogue import choose_metrics, look_up
 from fedtheory.measures.ground_truth import ground_truth
@@ -294,7 +297,14 @@ class Rate(InstanceStatement):
         return (True if fit.high <= slow and (not self.tight or fit.low >= quick) else None), said
 
     def _landscape(
-        self, method: Any, problem: Any, x0: Any, claimed: float, rounds: int, point: Point, context: Context
+        self,
+        method: Algorithm,
+        problem: Problem,
+        x0: Array,
+        claimed: float,
+        rounds: int,
+        point: Point,
+        context: Context,
     ) -> tuple[bool | None, str]:
         """The exponent along a run; what it implies is told."""
         if self.minimum is None:

@@ -16,11 +16,13 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.algorithms.listing import Listed
 from fedtheory.claims.statements.named_methods import NamedMethod, call_with_parameters, read_settings
+from fedtheory.core.arrays import Array
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.hyperparameters import momentum_in_range, probability, share
+from fedtheory.core.problem import Problem
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.members import SeparableQuadratics
@@ -273,7 +275,7 @@ class UnitReading:
             unit = taken[name].unit if name in taken else NONE
             self.stand_for(f"the option {name} =", text, unit, f"{named.method}'s {name}")
 
-    def _collect(self, state: Any, fields: dict[str, Any]) -> None:
+    def _collect(self, state: State, fields: dict[str, Any]) -> None:
         """All entries of a field have one unit; zeros have every one."""
         for name, values in arrays_of(state).items():
             for entry in np.ravel(values):
@@ -339,7 +341,7 @@ def require_units(found: str, given: str) -> None:
         )
 
 
-def _play(method: Algorithm, problem: Any, x0: Any) -> Iterator[tuple[Any, Any]]:
+def _play(method: Algorithm, problem: Problem, x0: Array) -> Iterator[tuple[Any, Any]]:
     """States before and after rounds of a method, for all outcomes of the coins of a round; it goes on from the last one."""
     state = method.init(problem, x0)
     for r in range(ROUNDS):

@@ -29,15 +29,17 @@ from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case
 from fedtheory.proofs.checker.certificates import Linear, pair, read_form, read_function, require_semidefinite
 from fedtheory.proofs.checker.refusals import Refused
-from fedtheory.proofs.every_n.model import find_free_directions
+from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
-from fedtheory.proofs.every_n.units import state_in_units
+from fedtheory.proofs.every_n.units import InUnits, state_in_units
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.sizes import sizes_of
+
+Gram = list[list[Fraction]]
 
 WITNESS_FORMAT = "fedtheory witness 1"
 
@@ -79,16 +81,8 @@ def attain(
     """
     exact, over = rational(algorithm), rational(function_class)
     model, problem, start, _ = state_program(exact, over, rounds, measure, rational(radius), participation, time_limit)
-    if model.relaxations:
-        raise SolverFailed(
-            f"no exact witness: {'; '.join(model.relaxations)}, so that functions of the class need not reach the value of the program"
-        )
     directions = find_free_directions(model, problem.evaluations)
-    if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
-        raise SolverFailed(
-            "exact witnesses are found for the clients' functions alone, without regulariser, similarity or equations; the numerical "
-            "worst case and its replay still stand"
-        )
+    _require_witnessed(model, directions)
     free = directions[0][1] if directions else None
     sizes = sizes_of(function_class, find_measure(measure), radius)
     stated = state_in_units(model, problem, start, directions, sizes, time_limit)
@@ -108,20 +102,9 @@ def attain(
     interior = _interior(program, time_limit)
     reason: Refused | None = None
     for share in INTERIOR_SHARES:
-        mixed = (1 - share) * solution.values + share * interior.values
-        s, q = [_rounded((1 - share) * a + share * b) for a, b in zip(solution.blocks, interior.blocks, strict=True)]
-        values = [_fraction(v) for v in mixed]
         try:
-            if free is not None:
-                inside = [Fraction(v) / Fraction(size) for v, size in zip(free, stated.deviation, strict=True)]
-                q = _lifted(q, values[model.leaves.values : model.leaves.values + len(free) - 1], inside)
-            s, q = _enlarged(s, stated.mean), _enlarged(q, stated.deviation)
-            values = [v * Fraction(size) for v, size in zip(values, stated.units.values, strict=True)]
-            data = about | {
-                "S": _strings(s),
-                "Q": _strings(q),
-                "values": [str(v) for v in values[: model.leaves.values]],
-            }
+            blocks, values = _mixed(solution, interior, share)
+            data = about | _in_own_units(stated, free, model.leaves.values, blocks, values)
             point = _point(data)
             least = min(_at(read_form(form), point) for form in data["objectives"])
             data["reached"] = str(Fraction(least.numerator * 10**digits // least.denominator, 10**digits))
@@ -129,6 +112,38 @@ def attain(
         except Refused as error:
             reason = error
     raise SolverFailed(f"no exact witness was found; the last attempt fails because {reason}")
+
+
+def _require_witnessed(model: Model, directions: Sequence[Direction]) -> None:
+    """Refuse programs whose points are not shown to be functions of the class."""
+    if model.relaxations:
+        raise SolverFailed(
+            f"no exact witness: {'; '.join(model.relaxations)}, so that functions of the class need not reach the value of the program"
+        )
+    if model.equations or len(model.functions) != 1 or any(matrix != "Q" for matrix, _ in directions):
+        raise SolverFailed(
+            "exact witnesses are found for the clients' functions alone, without regulariser, similarity or equations; the numerical "
+            "worst case and its replay still stand"
+        )
+
+
+def _mixed(solution: conic.Solution, interior: conic.Solution, share: float) -> tuple[list[Gram], list[Fraction]]:
+    """The blocks and values between two points of a program, in fractions."""
+    blocks = [_rounded((1 - share) * a + share * b) for a, b in zip(solution.blocks, interior.blocks, strict=True)]
+    return blocks, [_fraction(v) for v in (1 - share) * solution.values + share * interior.values]
+
+
+def _in_own_units(
+    stated: InUnits, free: Sequence[Fraction] | None, shown: int, blocks: Sequence[Gram], values: Sequence[Fraction]
+) -> dict[str, Any]:
+    """A point of the program in units as a witness has it: without units, and with the first ``shown`` function values."""
+    s, q = blocks
+    if free is not None:
+        inside = [Fraction(v) / Fraction(size) for v, size in zip(free, stated.deviation, strict=True)]
+        q = _lifted(q, values[shown : shown + len(free) - 1], inside)
+    s, q = _enlarged(s, stated.mean), _enlarged(q, stated.deviation)
+    values = [v * Fraction(size) for v, size in zip(values, stated.units.values, strict=True)]
+    return {"S": _strings(s), "Q": _strings(q), "values": [str(v) for v in values[:shown]]}
 
 
 def check_witness(data: Mapping[str, Any]) -> Fraction:
@@ -228,12 +243,12 @@ def _interior(program: Program, time_limit: float | None) -> conic.Solution:
     raise SolverFailed(f"the program has no interior point of depth {DEPTHS[-1]:g}, which a witness in fractions needs")
 
 
-def _rounded(block: NDArray[np.float64]) -> list[list[Fraction]]:
+def _rounded(block: NDArray[np.float64]) -> Gram:
     symmetric = (block + block.T) / 2
     return [[_fraction(v) for v in row] for row in symmetric]
 
 
-def _enlarged(block: list[list[Fraction]], sizes: NDArray[np.float64]) -> list[list[Fraction]]:
+def _enlarged(block: Gram, sizes: NDArray[np.float64]) -> Gram:
     """A Gram matrix in units as it is in fact."""
     return [
         [v * Fraction(a) * Fraction(b) for v, b in zip(row, sizes, strict=True)]
@@ -245,7 +260,7 @@ def _fraction(v: Any) -> Fraction:
     return Fraction(round(float(v) * 10**12), 10**12)
 
 
-def _lifted(q: list[list[Fraction]], products: Sequence[Fraction], free: Sequence[Fraction]) -> list[list[Fraction]]:
+def _lifted(q: Gram, products: Sequence[Fraction], free: Sequence[Fraction]) -> Gram:
     """Gram matrix of the deviations gamma_i + s_i b from that of gamma, the products <gamma_i, b>, and b long enough.
 
     [[Q, p], [p^T, l]] is semidefinite for Q > 0 and l >= p^T Q^{-1} p.
@@ -268,7 +283,7 @@ def _lifted(q: list[list[Fraction]], products: Sequence[Fraction], free: Sequenc
     return gram
 
 
-def _strings(rows: list[list[Fraction]]) -> list[list[str]]:
+def _strings(rows: Gram) -> list[list[str]]:
     return [[str(v) for v in row] for row in rows]
 
 

@@ -3,7 +3,7 @@
 Atoms are texts that can be read again: a name ``L``, a quantity ``D[t+1]``, a power ``(rho)**(T)`` whose exponent is no number, a root
 ``(x)**(1)`` (with a fraction as its exponent in a monomial), a sum ``sum(S[_], _, 1, T)``, ``max(a, b)``, ``log(a)``, ``exp`` as a power of ``e_``.
 Monomials have powers of any sign, so that dividing by an atom is a monomial; denominators are polynomials of several terms. Whether what is divided
-by can be zero, or a root be taken, is asked elsewhere (`fedtheory.proofs.checker.terms`).
+by can be zero, or a root be taken, is asked elsewhere (`fedtheory.proofs.checker.reader`).
 """
 
 from __future__ import annotations

@@ -10,10 +10,12 @@ from typing import Any
 
 from .algebra import Quotient
 from .formulas import Sentence, indexed, names, quantity_of, read, show_tree
+from .proof_lines import ProofLine
 from .reading import MOST_STEPS, counting, require_fields, spend
 from .refusals import NotChecked, TermNotChecked, TermRefused
 from .rules import apply_rule
-from .terms import MOST_LINES, TERM_FORMAT, Checker, Helper, ProofLine, Signature
+from .signature import Signature
+from .terms import MOST_LINES, TERM_FORMAT, Checker, Helper
 
 #: most theorems that rest on each other, and entries of a term's field beside its lines
 MOST_RESTING, MOST_ENTRIES = 8, 100

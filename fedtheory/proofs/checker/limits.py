@@ -16,8 +16,10 @@ from fractions import Fraction
 
 from .algebra import Monomial, PowerOfAtom, Quotient, power_of_atom, value_of
 from .formulas import Sentence, read, show_tree, split_pieces, substitute
+from .proof_lines import ProofLine
+from .reader import show_briefly
 from .refusals import TermRefused
-from .terms import Checker, ProofLine, names_in, show_briefly
+from .terms import Checker, names_in
 
 Premises = Mapping[str, Sentence]
 _ONE = Quotient.number(1)

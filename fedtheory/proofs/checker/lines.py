@@ -16,10 +16,11 @@ from .algebra import Monomial, Quotient, value_of, whole_number_of_rounds, write
 from .derivations import FormEntries, Reader, check_derivation
 from .formulas import Sentence, Unreadable, indexed, read, show_tree
 from .polynomials import Polynomial
+from .proof_lines import ProofLine
 from .ranges import CheckedRegion, FactorSum
 from .reading import read_count, read_number, require_fields
 from .refusals import NotChecked, Refused, TermNotChecked, TermRefused
-from .terms import Checker, ProofLine
+from .terms import Checker
 
 FormOfQuotients: TypeAlias = dict[tuple[Any, ...], Quotient]
 

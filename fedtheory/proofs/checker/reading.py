@@ -128,34 +128,11 @@ def read_file(path: Path | str) -> dict[str, Any]:
     NotChecked
         The file is not there or holds something else; the message is one line.
     """
-
-    def refuse(text: str) -> Any:
-        raise ValueError(f"{text[:20]} is not exact; numbers are whole or fractions in quotes")
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("a name occurs twice")
-        return dict(pairs)
-
     try:
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
-        with open(os.open(path, flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ValueError("it is no regular file")
-            raw = file.read(MOST_BYTES + 1)
-        if len(raw) > MOST_BYTES:
-            raise ValueError(f"it is longer than {MOST_BYTES} bytes")
-        data = json.loads(raw.decode(), parse_float=refuse, parse_constant=refuse, object_pairs_hook=once)
-        level = [data]
-        for _ in range(MOST_NESTED):
-            inside = [v for d in level if isinstance(d, dict) for v in (*d, *d.values())]
-            inside += [v for d in level if isinstance(d, list) for v in d]
-            for v in inside:
-                if isinstance(v, str) and not (v.isascii() and v.isprintable() and len(v) <= MOST_TEXT):
-                    raise ValueError(f"{ascii(v)[:40]} is not a short line of printable ASCII")
-            level = inside
-        if level:
-            raise RecursionError
+        data = json.loads(
+            _read_bytes(path).decode(), parse_float=_refuse, parse_constant=_refuse, object_pairs_hook=_read_once
+        )
+        _require_plain(data)
     except RecursionError:
         raise NotChecked(f"it is not a readable proof: it has more than {MOST_NESTED} levels") from None
     except (OSError, ValueError) as error:
@@ -163,3 +140,38 @@ def read_file(path: Path | str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise NotChecked("it is not a proof but a list or a word")
     return dict(data)
+
+
+def _read_bytes(path: Path | str) -> bytes:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+    with open(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is no regular file")
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise ValueError(f"it is longer than {MOST_BYTES} bytes")
+    return raw
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(f"{text[:20]} is not exact; numbers are whole or fractions in quotes")
+
+
+def _read_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name occurs twice")
+    return dict(pairs)
+
+
+def _require_plain(data: Any) -> None:
+    """Refuse words that are no short lines of printable ASCII, and what is nested too deeply."""
+    level = [data]
+    for _ in range(MOST_NESTED):
+        inside = [v for d in level if isinstance(d, dict) for v in (*d, *d.values())]
+        inside += [v for d in level if isinstance(d, list) for v in d]
+        for v in inside:
+            if isinstance(v, str) and not (v.isascii() and v.isprintable() and len(v) <= MOST_TEXT):
+                raise ValueError(f"{ascii(v)[:40]} is not a short line of printable ASCII")
+        level = inside
+    if level:
+        raise RecursionError

@@ -27,8 +27,10 @@ from .algebra import AtomPolynomial, PowerOfAtom, Quotient, value_of
 from .formulas import Sentence, names, read, show_tree, split_pieces, substitute
 from .limits import Premises, by_limit, by_monotone, by_series, by_squeeze
 from .lines import check_identity, check_line
+from .proof_lines import ProofLine
+from .reader import show_briefly
 from .refusals import TermRefused
-from .terms import Checker, PremiseRow, ProofLine, names_in, show_briefly
+from .terms import Checker, PremiseRow, names_in
 
 ProofRule = Callable[[Checker, ProofLine, Sentence, str, Premises], str]
 _PART = re.compile(r"(?:(.*)\*\s*)?(\w+(?:\([^()]*=[^()]*(?:\([^()]*\)[^()]*)*\))?|square\(.*\))", re.S)

@@ -33,84 +33,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .algebra import (
-    EULER,
-    Quotient,
-    base_pieces,
-    names_of_atom,
-    power_of_atom,
-    value_of,
-    whole_number_of_rounds,
-)
-from .formulas import (
-    FUNCTIONS,
-    Sentence,
-    Unreadable,
-    indexed,
-    names,
-    quantity_of,
-    read,
-    show_tree,
-    split_pieces,
-    substitute,
-    subtrees,
-)
-from .reading import read_count, require_fields, spend
+from .algebra import EULER, Quotient, names_of_atom, power_of_atom, value_of, whole_number_of_rounds
+from .formulas import Sentence, Unreadable, indexed, read, show_tree, split_pieces, substitute
+from .proof_lines import ProofLine
+from .reader import SentenceReader, show_briefly
 from .refusals import TermNotChecked, TermRefused
-from .regions import Domain, Ends, TermParameter, read_parameters, read_range
+from .regions import Domain, Ends
+from .signature import Signature
 
 TERM_FORMAT = "fedtheory proof 1"
 MOST_LINES = 200
-_LINE = re.compile(r"(\w+):\s+(.*?)\s+by\s+(\w+)\s*(.*)", re.S)
 _PREMISE = re.compile(r"(\w+)(?:\((.*)\))?", re.S)
 #: rules whose line is about the rounds of its premises, and no others
 _OF_ONE_ROUND = ("combine", "root", "power")
 _ZERO, _ONE = Quotient.number(0), Quotient.number(1)
-
-
-@dataclass(frozen=True)
-class ProofLine:
-    """``name: sentence by rule arguments``."""
-
-    name: str
-    sentence: Sentence
-    rule: str
-    arguments: str
-
-    @classmethod
-    def parse(cls, text: str, claims: Sequence[str] = ()) -> ProofLine:
-        """Read a line; the sentence "claim" stands for the only claim, "claim 2" for the second one."""
-        spend(len(text) ** 2 // 1000)  # what taking it and its arguments apart may take
-        text = " ".join(text.split())
-        found = _LINE.fullmatch(text)
-        if found is None:
-            raise TermRefused(text[:30], "reading", "'name: left <= right by rule premises'", text[:120])
-        name, said, rule, arguments = found.groups()
-        claim = re.fullmatch(r"claim(?:\s+(\d{1,3}))?", said)
-        if claim is not None:
-            k = int(claim[1] or 1) - 1
-            if not 0 <= k < len(claims) or (claim[1] is None and len(claims) > 1):
-                raise TermRefused(name, "reading", f"a claim from 1 to {len(claims)}", said)
-            said = claims[k]
-        return cls(name, Sentence.parse(said), rule, arguments.strip())
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.sentence} by {self.rule} {self.arguments}".strip()
-
-
-def join_lines(script: str) -> list[str]:
-    """The lines of a script; one that starts further to the right than the first goes on."""
-    joined: list[str] = []
-    indent: int | None = None
-    for raw in script.splitlines():
-        if raw.strip():
-            at = len(raw) - len(raw.lstrip())
-            indent = at if indent is None else indent
-            if at > indent and joined:
-                joined[-1] += " " + raw.strip()
-            else:
-                joined.append(raw.strip())
-    return joined
 
 
 class Helper(Protocol):
@@ -135,68 +71,8 @@ class PremiseRow:
     gap: Quotient
 
 
-@dataclass(frozen=True)
-class Signature:
-    """What the formulas of a term may speak of."""
-
-    parameters: tuple[TermParameter, ...]
-    wholes: Mapping[str, tuple[int, int]]
-    rounds: Mapping[str, int]
-    quantities: frozenset[str]
-    sequences: Mapping[str, Ends]
-    where: Mapping[str, ast.expr]
-    functions: Mapping[str, tuple[Quotient | None, Quotient]]
-    assumed: frozenset[str]
-    drawn: bool
-    auxiliary: frozenset[str] = frozenset()
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Signature:
-        """Read it, and refuse a name with two meanings."""
-        parameters = read_parameters(data["parameters"])
-        where: dict[str, ast.expr] = {}
-        known = {p.name for p in parameters} | set(data["wholes"])
-        for name, text in data["where"].items():
-            where[name] = substitute(read(text), where)
-            if names(where[name]) - known or indexed(where[name]):
-                raise TermRefused(name, "where", f"a formula in the parameters {', '.join(sorted(known))}", text)
-        wholes = {name: (read_count(low), read_count(high)) for name, (low, high) in data["wholes"].items()}
-        if any(high < low for low, high in wholes.values()):
-            raise TermRefused("-", "reading", "a range of whole numbers that is not empty", dict(wholes))
-        for stated in data["functions"].values():
-            require_fields(stated, ("L", "mu"), "a function")
-        functions = {
-            name: (None if f["L"] is None else value_of(read(f["L"]), where), value_of(read(f["mu"]), where))
-            for name, f in data["functions"].items()
-        }
-        found = cls(
-            parameters,
-            wholes,
-            {name: read_count(least) for name, least in data["rounds"].items()},
-            frozenset(data["quantities"]),
-            {name: read_range(text, where) for name, text in data["sequences"].items()},
-            where,
-            functions,
-            frozenset(data["assumed"]),
-            bool(data["drawn"]),
-            frozenset(data["auxiliary"]),
-        )
-        found._require_one_meaning()
-        return found
-
-    def _require_one_meaning(self) -> None:
-        own = ({p.name for p in self.parameters}, self.wholes, self.rounds, self.quantities, self.sequences, self.where)
-        reserved = {*FUNCTIONS, "ih", "_", EULER, "square", "case", "claim"}
-        every = [name for names_of_kind in (*own, reserved) for name in names_of_kind]
-        for name in every:
-            if every.count(name) > 1:
-                raise TermRefused("-", "reading", "one meaning for each name", name)
-            if not (name.isidentifier() and len(name) <= 60):
-                raise TermRefused("-", "reading", "names in letters and digits", name[:60])
-
-
 @dataclass
-class Checker:
+class Checker(SentenceReader):
     """Checks one term; ``known`` are the sentences shown so far, by name.
 
     ``facts``: formulas that are at least zero in the case that is looked at. ``written``: the lines with everything that a helper found.
@@ -222,160 +98,6 @@ class Checker:
     def __post_init__(self) -> None:
         """A domain for signs."""
         self.domain = Domain(self.signature.parameters, self._ends_of)
-
-    # ---- what is said
-
-    def value(self, tree: ast.expr) -> Quotient:
-        """A formula as a quotient, with the names of formulas replaced; a sum of it begins at most one behind the least end that it has."""
-        found = value_of(tree, self.signature.where)
-        for atom in found.atoms:
-            for node in subtrees(read(atom)):
-                match node:
-                    case ast.Call(func=ast.Name(id="sum"), args=[_, _, low, ast.Name(id=end)]):
-                        if self.signature.rounds.get(end, -1) < int(show_tree(low)) - 1:
-                            raise Unreadable(
-                                f"a sum from {show_tree(low)} to {end}, which may be less than {int(show_tree(low)) - 1}"
-                            )
-        return found
-
-    def gap(self, sentence: Sentence) -> Quotient:
-        """Right side less left side."""
-        return self.value(sentence.right) - self.value(sentence.left)
-
-    def quantities_in(self, quotient: Quotient) -> frozenset[str]:
-        """Atoms that are or contain quantities of rounds."""
-        return frozenset(
-            a for a in quotient.atoms if any(quantity_of(n) in self.signature.quantities for n in _indexed(a))
-        )
-
-    def require_linear(self, line: ProofLine, quotient: Quotient) -> None:
-        """Where rounds are drawn quantities are expectations, and E XY is not E X E Y."""
-        if not self.signature.drawn:
-            return
-        for polynomial in (quotient.numerator, *(dict(key) for key in quotient.below)):
-            for at in polynomial:
-                inside = [(name, power) for name, power in at if self.quantities_in(Quotient.atom(name))]
-                bent = any(power != 1 or power_of_atom(n) or n.startswith(("max(", "log(")) for n, power in inside)
-                if bent or len(inside) > 1:
-                    raise TermRefused(
-                        line.name,
-                        line.rule,
-                        "a line that is linear in quantities, which are expectations",
-                        show_briefly(quotient),
-                    )
-            if polynomial is not quotient.numerator and any(
-                self.quantities_in(Quotient.atom(n)) for at in polynomial for n, _ in at
-            ):
-                raise TermRefused(
-                    line.name,
-                    line.rule,
-                    "a line that is linear in quantities, which are expectations",
-                    show_briefly(quotient),
-                )
-
-    def require_readable(self, line: ProofLine, sentence: Sentence) -> None:
-        """Every name is known, and nothing is divided by, or a root taken of, what may be zero or negative."""
-        own = self.signature
-        parameters = {p.name for p in own.parameters}
-        free = sentence.names - own.where.keys()
-        unknown = sorted(free - parameters - own.rounds.keys() - own.wholes.keys())
-        if unknown:
-            raise TermRefused(
-                line.name,
-                "reading",
-                f"the parameters {', '.join(sorted(parameters | own.wholes.keys()))}, rounds "
-                f"{', '.join(own.rounds)}, or names that are explained",
-                unknown[0],
-            )
-        trees = [sentence.left, sentence.right]
-        taken = {*parameters, *own.rounds, *own.wholes, *own.quantities, *own.sequences, *own.where}
-        if sentence.along in taken:
-            raise TermRefused(line.name, "reading", "a name of its own for a set of rounds", sentence.along)
-        if sentence.to_infinity and sentence.to_infinity not in own.rounds:
-            raise TermRefused(
-                line.name, "reading", f"a limit in a round ({', '.join(own.rounds)})", sentence.to_infinity
-            )
-        if sentence.exists is not None:
-            if sentence.exists.variable not in own.rounds:
-                raise TermRefused(
-                    line.name, "reading", f"'exists' of a round ({', '.join(own.rounds)})", sentence.exists.variable
-                )
-            trees += [sentence.exists.low, sentence.exists.high]
-            least = own.rounds[sentence.exists.variable]
-            if not self.domain.is_nonnegative(self.value(sentence.exists.low) - Quotient.number(least)):
-                raise TermRefused(
-                    line.name, "reading", f"a range in which {sentence.exists.variable} >= {least}", sentence.exists
-                )
-        for tree in trees:
-            self._require_sums(line, tree)
-            for quantity in indexed(tree):
-                name = quantity_of(quantity)
-                if name not in own.quantities and name not in own.sequences:
-                    raise TermRefused(
-                        line.name,
-                        "reading",
-                        f"the quantities {', '.join(sorted({*own.quantities, *own.sequences}))}",
-                        show_tree(quantity),
-                    )
-            self.require_defined(line, tree)
-        self.require_linear(line, self.gap(sentence))
-
-    def _require_sums(self, line: ProofLine, tree: ast.expr) -> None:
-        """Their variables are rounds, from where these begin on."""
-        for node in subtrees(tree):
-            match node:
-                case ast.Call(func=ast.Name(id="sum"), args=[_, ast.Name(id=variable), low, _]):
-                    room = self.value(low) - Quotient.number(self.signature.rounds.get(variable, 0))
-                    if variable not in self.signature.rounds or not self.domain.is_nonnegative(room):
-                        least = ", ".join(f"{name} >= {at}" for name, at in self.signature.rounds.items())
-                        raise TermRefused(line.name, "reading", f"sums over rounds ({least})", show_tree(node))
-
-    def require_defined(self, line: ProofLine, tree: ast.expr) -> None:
-        """Divisors are nowhere zero, roots are of what is nowhere negative, and bases of powers are positive where exponents are no whole numbers."""
-        for node in subtrees(substitute(tree, self.signature.where)):
-            match node:
-                case ast.BinOp(op=ast.Div(), right=below):
-                    self._require(
-                        line, self.domain.is_nonzero, self.value(below), "divisors that are nowhere zero", below
-                    )
-                case ast.BinOp(op=ast.Pow(), left=base, right=exponent):
-                    self._require_power(line, base, exponent)
-                case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
-                    self._require(
-                        line, self.domain.is_nonnegative, self.value(inner), "a root of what is nowhere negative", inner
-                    )
-                case ast.Call(func=ast.Name(id="log"), args=[inner]):
-                    self._require(
-                        line, self.domain.is_positive, self.value(inner), "a logarithm of what is above zero", inner
-                    )
-
-    def _require(
-        self, line: ProofLine, holds: Callable[[Quotient], bool], of: Quotient, expected: str, shown: ast.expr
-    ) -> None:
-        if not holds(of):
-            raise TermRefused(line.name, line.rule, f"{expected}, for all parameters and rounds", show_tree(shown))
-
-    def _require_power(self, line: ProofLine, base: ast.expr, exponent: ast.expr) -> None:
-        at = self.value(exponent)
-        number = at.constant()
-        if number is not None and number.denominator == 1 and number >= 0:
-            return
-        if number is not None and number.denominator == 1:
-            self._require(line, self.domain.is_nonzero, self.value(base), "divisors that are nowhere zero", base)
-        elif self._is_whole(at):
-            if not self.domain.is_nonnegative(at):
-                self._require(line, self.domain.is_nonzero, self.value(base), "divisors that are nowhere zero", base)
-        else:
-            for text, _ in base_pieces(self.value(base)):
-                expected = "a base above zero, and each of its factors, of a power that is not whole"
-                self._require(line, self.domain.is_positive, self.value(read(text)), expected, base)
-
-    def _is_whole(self, quotient: Quotient) -> bool:
-        try:
-            variables, _ = whole_number_of_rounds(quotient, "an exponent")
-        except Unreadable:
-            return False
-        return all(name in self.signature.rounds or name in self.signature.wholes for name in variables)
 
     # ---- signs
 
@@ -630,16 +352,6 @@ class Checker:
         idle = [line.name for line in lines if line.name not in self.used | ends]
         if idle:
             raise TermRefused(idle[0], "claim", "a line that a later one uses", "none uses it")
-
-
-def _indexed(atom: str) -> list[ast.Subscript]:
-    return indexed(read(atom))
-
-
-def show_briefly(quotient: Quotient) -> str:
-    """A formula, cut where it is long."""
-    text = quotient.text()
-    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 def names_in(quotient: Quotient) -> frozenset[str]:

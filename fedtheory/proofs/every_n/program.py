@@ -46,22 +46,12 @@ def state_program(
     require_worst_case(algorithm, noise=function_class.sigma is not None)
     question = find_measure(measure)
     require_question(function_class, question, rounds, radius)
-    n = None if participation is None else participation.n
-    leaves = Leaves()
-    h = SharedRegulariser(leaves, indicator=function_class.indicator) if function_class.composite else None
-    noise = None
-    if function_class.sigma is not None:
-        if n is None:
-            raise InvalidInput(f"noise averages out over the clients, so that their number n matters; {STATE_CLIENTS}")
-        noise = Noise(leaves, function_class.sigma, n)
-    problem = _Timed(leaves, function_class.mu, h, noise, n=ANY_CLIENTS if n is None else n)
-    problem.time_limit = time_limit
+    problem, noise = _make_problem(function_class, participation, time_limit)
+    leaves, n = problem.leaves, None if participation is None else participation.n
     # without a minimiser, the origin may as well be the start
     x0 = leaves.vector(common=True) if question.of_minimiser else Vector({})
     if question.of_minimiser:
-        star = problem.add(Vector({}), leaves.deviation_only() if h is None else leaves.vector())
-        if h is not None:
-            h.add(Vector({}), -star.g.averaged(None))
+        _add_minimiser(problem)
     everyone = participation is None or participation.s == participation.n
     runs = enumerate_courses(algorithm, problem, cell(x0), rounds, ((1, None if everyone else participation),))
     paths = [(weight, [entry(state.x) for state in states]) for weight, states in runs]
@@ -78,24 +68,9 @@ def state_program(
     models = list({id(v): v for _, path in paths for v in path}.values())
     lowest = None if question.of_minimiser else Form(values={leaves.value(): 1})
     found = state_conditions(function_class, question, quantities, x0, models, radius, lowest)
-    relaxed = list(function_class.relaxations(measure))
     found += problem.conditions
-
-    clients = Function("interpolation", tuple(problem.evaluations), function_class.L, function_class.mu)
-    functions = [clients]
-    if h is not None:
-        functions.append(Function("regulariser", tuple(h.evaluations), None, 0, shared=True))
-    if function_class.similarity is not None:
-        average, difference = average_and_differences(leaves, problem.evaluations)
-        functions.append(Function("average", tuple(average), function_class.L, function_class.mu, shared=True))
-        functions.append(
-            Function("difference", tuple(difference), function_class.similarity, -function_class.similarity)
-        )
-        relaxed.append(
-            "the clients' functions, the average f and the differences f_i - f are interpolated each by itself"
-        )
-        if not all(e.x.common for e in average):
-            relaxed.append("the average f is tied to the clients' functions only at points that they have in common")
+    functions, relaxed = _list_functions(problem, function_class)
+    relaxed = [*function_class.relaxations(measure), *relaxed]
     equations: list[tuple[str, Form]] = []
     if noise is not None:
         found += noise.inequalities()
@@ -114,6 +89,47 @@ def state_program(
         leaves, tuple(found), tuple(objectives), tuple(equations), tuple(relaxed), functions=tuple(functions), clients=n
     )
     return model, problem, x0, len(paths) > 1
+
+
+def _make_problem(
+    function_class: FunctionClass, participation: Sampling | None, time_limit: float | None
+) -> tuple[_Timed, Noise | None]:
+    """The problem whose gradients and steps are noted, and the noise of its gradients where the class has some."""
+    leaves, n = Leaves(), None if participation is None else participation.n
+    h = SharedRegulariser(leaves, indicator=function_class.indicator) if function_class.composite else None
+    noise = None
+    if function_class.sigma is not None:
+        if n is None:
+            raise InvalidInput(f"noise averages out over the clients, so that their number n matters; {STATE_CLIENTS}")
+        noise = Noise(leaves, function_class.sigma, n)
+    problem = _Timed(leaves, function_class.mu, h, noise, n=ANY_CLIENTS if n is None else n)
+    problem.time_limit = time_limit
+    return problem, noise
+
+
+def _add_minimiser(problem: SymmetricProblem) -> None:
+    """Note the gradients at the minimiser, which is the origin: with those of h they average to zero."""
+    h = problem.regulariser
+    star = problem.add(Vector({}), problem.leaves.deviation_only() if h is None else problem.leaves.vector())
+    if h is not None:
+        h.add(Vector({}), -star.g.averaged(None))
+
+
+def _list_functions(problem: SymmetricProblem, function_class: FunctionClass) -> tuple[list[Function], list[str]]:
+    """The functions that are interpolated, each with its points, and what is lost by taking each by itself."""
+    big_l, delta, h = function_class.L, function_class.similarity, problem.regulariser
+    functions = [Function("interpolation", tuple(problem.evaluations), big_l, function_class.mu)]
+    if h is not None:
+        functions.append(Function("regulariser", tuple(h.evaluations), None, 0, shared=True))
+    if delta is None:
+        return functions, []
+    average, difference = average_and_differences(problem.leaves, problem.evaluations)
+    functions.append(Function("average", tuple(average), big_l, function_class.mu, shared=True))
+    functions.append(Function("difference", tuple(difference), delta, -delta))
+    relaxed = ["the clients' functions, the average f and the differences f_i - f are interpolated each by itself"]
+    if not all(e.x.common for e in average):
+        relaxed.append("the average f is tied to the clients' functions only at points that they have in common")
+    return functions, relaxed
 
 
 class _Timed(SymmetricProblem):

@@ -60,47 +60,21 @@ def state_point_program(
     require_worst_case(algorithm)
     require_weights_meant(algorithm, weights)
     question = find_measure(measure)
-    if n < 1:
-        raise InvalidInput(f"expected n >= 1, got n={n}")
-    unknown = [name for name in NOT_STATED if getattr(function_class, name) is not None]
-    if unknown:
-        raise InvalidInput(
-            f"the program of n clients one by one does not state {' and '.join(unknown)}; that of exchangeable clients does: "
-            "fedtheory.proofs.worst_case(..., clients=n) chooses it, without prescribed coins and for n >= 2"
-        )
+    _require_stated(function_class, n)
     require_question(function_class, question, rounds, radius)
     pep = require("PEPit", "worst cases").PEP()
     expression = require("PEPit.expression", "worst cases").Expression
-    point = require("PEPit.point", "worst cases")
-    shared = None
-    functions = [function_class.declare(pep) for _ in range(n)]
-    if function_class.composite:
-        kinds = require("PEPit.functions", "worst cases")
-        shared = pep.declare_function(
-            kinds.ConvexIndicatorFunction if function_class.indicator else kinds.ConvexFunction
-        )
-    h = None if shared is None else PointRegulariser(shared)
-    problem = PointProblem(functions, function_class.mu, h, ShortPoints(pep))
+    origin = require("PEPit.point", "worst cases").null_point
+    problem = _make_problem(pep, function_class, n)
     # without a minimiser, the origin may as well be the start
-    x0 = pep.set_initial_point() if question.of_minimiser else point.null_point
+    x0 = pep.set_initial_point() if question.of_minimiser else origin
     if question.of_minimiser:
-        # the minimiser is the origin: no unknown for it, and the Gram matrix keeps an interior
-        free = [point.Point(is_leaf=True) for _ in range(n - 1)]
-        scales = (
-            [1] * n if weights is None else [w / weights[-1] for w in weights]
-        )  # sum_i scales_i g_i (+ s / p_n) = 0
-        last = -np.sum(column([k * g for k, g in zip(scales, free, strict=False)])) if free else point.null_point
-        if shared is not None:  # sum_i p_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
-            s = point.Point(is_leaf=True)
-            shared.add_point((point.null_point, s, expression(is_leaf=True)))
-            last = last - (n if weights is None else 1 / weights[-1]) * s
-        for function, g in zip(functions, [*free, last], strict=True):
-            function.add_point((point.null_point, g, expression(is_leaf=True)))
+        _add_minimiser(problem, weights)
     start = column([x0])
     who = ((1, None),) if participants is None else tuple(enumerate_subsets(n, participants))
     runs = enumerate_courses(algorithm, problem, start, rounds, who, coins)
     paths = [(float(weight), [state.x for state in states]) for weight, states in runs]
-    quantities = _PointQuantities(problem, column([point.null_point]))
+    quantities = _PointQuantities(problem, column([origin]))
 
     def quantity_after(r: int) -> Any:
         return np.sum(column([weight * question.quantity(quantities, path[r]) for weight, path in paths]))
@@ -112,6 +86,44 @@ def state_point_program(
     for _, form in state_conditions(function_class, question, quantities, start, models, radius, lowest):
         pep.add_constraint(form <= 0)
     return PointProgram(pep, problem, x0, len(paths) > 1 or coins is not None)
+
+
+def _require_stated(function_class: FunctionClass, n: int) -> None:
+    """Refuse a class that this program does not state."""
+    if n < 1:
+        raise InvalidInput(f"expected n >= 1, got n={n}")
+    unknown = [name for name in NOT_STATED if getattr(function_class, name) is not None]
+    if unknown:
+        raise InvalidInput(
+            f"the program of n clients one by one does not state {' and '.join(unknown)}; that of exchangeable clients does: "
+            "fedtheory.proofs.worst_case(..., clients=n) chooses it, without prescribed coins and for n >= 2"
+        )
+
+
+def _make_problem(pep: Any, function_class: FunctionClass, n: int) -> PointProblem:
+    functions = [function_class.declare(pep) for _ in range(n)]
+    h = None
+    if function_class.composite:
+        kinds = require("PEPit.functions", "worst cases")
+        kind = kinds.ConvexIndicatorFunction if function_class.indicator else kinds.ConvexFunction
+        h = PointRegulariser(pep.declare_function(kind))
+    return PointProblem(functions, function_class.mu, h, ShortPoints(pep))
+
+
+def _add_minimiser(problem: PointProblem, weights: ClientWeights | None) -> None:
+    """State the gradients at the minimiser, which is the origin: no unknown for it, and the Gram matrix keeps an interior."""
+    point = require("PEPit.point", "worst cases")
+    expression = require("PEPit.expression", "worst cases").Expression
+    free = [point.Point(is_leaf=True) for _ in range(problem.n - 1)]
+    # sum_i scales_i g_i (+ s / p_n) = 0
+    scales = [1] * problem.n if weights is None else [w / weights[-1] for w in weights]
+    last = -np.sum(column([k * g for k, g in zip(scales, free, strict=False)])) if free else point.null_point
+    if problem.regulariser is not None:  # sum_i p_i grad f_i(x*) + s = 0 with a subgradient s of h at x*
+        s = point.Point(is_leaf=True)
+        problem.regulariser.function.add_point((point.null_point, s, expression(is_leaf=True)))
+        last = last - (problem.n if weights is None else 1 / weights[-1]) * s
+    for function, g in zip(problem.functions, [*free, last], strict=True):
+        function.add_point((point.null_point, g, expression(is_leaf=True)))
 
 
 class _PointQuantities:

@@ -177,10 +177,8 @@ def worst_case_for_one_n(
     if not solvers:
         raise InvalidInput("no solver is given; name at least one, for example ('CLARABEL',)")
     begun = time.perf_counter()
-    plain, over = (
-        in_floats(algorithm),
-        in_floats(function_class),
-    )  # points of this engine are not multiplied by fractions
+    # points of this engine are not multiplied by fractions
+    plain, over = in_floats(algorithm), in_floats(function_class)
     if time_limit is None:
         _require_short(n * rounds, 0)  # a gradient of each client a round, at the least; told before anything is traced
     shares = None if weights is None else check_weights([float(w) for w in weights], n)

@@ -6,6 +6,7 @@ is that of the row, multipliers change by the power of the conclusion less that 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,56 +32,19 @@ def find_scalings(field: ParameterField, system: System) -> list[Scaling]:
 
     Late parameters rather than early ones, because ends depend on earlier ones: with L = 1 in 0 < mu < L the others stay bounded.
     """
-    forms = [*system.rows, ("", system.conclusion)]
-    offsets, width = {}, 0
-    for kind, count in (
-        ("parameter", len(field.names)),
-        ("S", len(system.mean)),
-        ("Q", len(system.deviation)),
-        ("f", system.values),
-        ("row", len(forms)),
-    ):
-        offsets[kind] = width
-        width += count
-    equations: list[list[Fraction]] = []
-
-    def require(value: Any, weights: Mapping[int, int]) -> None:
-        """All terms of the value have one weight, and that with the weights of some unknowns is zero."""
-        numerators, denominators = _powers(field, value)
-        for numerator, denominator in [(n, denominators[0]) for n in numerators] + [
-            (numerators[0], d) for d in denominators[1:]
-        ]:
-            row = [Fraction(0)] * width
-            for k, (a, b) in enumerate(zip(numerator, denominator, strict=True)):
-                row[offsets["parameter"] + k] += a - b
-            for k, weight in weights.items():
-                row[k] += weight
-            if any(row):
-                equations.append(row)
-
-    for r, (_, form) in enumerate(forms):
-        of_row = {offsets["row"] + r: -1}
-        for (which, i, j), value in form.gram.items():
-            leaves = {offsets[which] + i: 2} if i == j else {offsets[which] + i: 1, offsets[which] + j: 1}
-            require(value, {**leaves, **of_row})
-        for t, value in form.values.items():
-            require(value, {offsets["f"] + t: 1, **of_row})
-        if form.constant != 0:
-            require(form.constant, of_row)
-    parameters = field.parameters()
-    for k, p in enumerate(field.region.parameters):
-        for end in p.ends(parameters):
-            if end is not None and end != 0:
-                require(end, {offsets["parameter"] + k: -1})
+    weights = _Weights(field, system)
+    weights.require_terms()
+    weights.require_ends()
     last = len(field.names)
-    turned = [[*row[:last][::-1], *row[last:]] for row in kernel(equations, width, Fraction(0))]
+    turned = [[*row[:last][::-1], *row[last:]] for row in kernel(weights.equations, weights.width, Fraction(0))]
     table, pivots = reduce_rows(turned, last)
     found = []
     for turned_row, turned_column in zip(table, pivots, strict=False):
         row, column = [*turned_row[:last][::-1], *turned_row[last:]], last - 1 - turned_column
-        goal = row[offsets["row"] + len(forms) - 1]
+        of_rows = row[weights.offsets["row"] :]
+        goal = of_rows[-1]  # that of the conclusion
         powers = {name: row[k] for k, name in enumerate(field.names)}
-        multipliers = {name: goal - row[offsets["row"] + r] for r, (name, _) in enumerate(system.rows)}
+        multipliers = {name: goal - of_rows[r] for r, (name, _) in enumerate(system.rows)}
         if all(v.denominator == 1 for v in (*powers.values(), *multipliers.values())):
             found.append(
                 Scaling(
@@ -90,6 +54,58 @@ def find_scalings(field: ParameterField, system: System) -> list[Scaling]:
                 )
             )
     return found
+
+
+class _Weights:
+    """Linear equations for the powers of what a system is made of: its parameters, vectors (S and Q), values (f), and rows, the conclusion last."""
+
+    def __init__(self, field: ParameterField, system: System) -> None:
+        self.field = field
+        self.forms = [form for _, form in [*system.rows, ("", system.conclusion)]]
+        counts = {
+            "parameter": len(field.names),
+            "S": len(system.mean),
+            "Q": len(system.deviation),
+            "f": system.values,
+            "row": len(self.forms),
+        }
+        self.offsets = dict(zip(counts, itertools.accumulate(counts.values(), initial=0), strict=False))
+        self.width = sum(counts.values())
+        self.equations: list[list[Fraction]] = []
+
+    def require(self, value: Any, weights: Mapping[int, int]) -> None:
+        """All terms of the value have one weight, and that with the weights of some unknowns is zero."""
+        numerators, denominators = _powers(self.field, value)
+        pairs = [(n, denominators[0]) for n in numerators] + [(numerators[0], d) for d in denominators[1:]]
+        for numerator, denominator in pairs:
+            row = [Fraction(0)] * self.width
+            for k, (a, b) in enumerate(zip(numerator, denominator, strict=True)):
+                row[self.offsets["parameter"] + k] += a - b
+            for k, weight in weights.items():
+                row[k] += weight
+            if any(row):
+                self.equations.append(row)
+
+    def require_terms(self) -> None:
+        """All terms of a row have its weight."""
+        at = self.offsets
+        for r, form in enumerate(self.forms):
+            of_row = {at["row"] + r: -1}
+            for (which, i, j), value in form.gram.items():
+                leaves = {at[which] + i: 2} if i == j else {at[which] + i: 1, at[which] + j: 1}
+                self.require(value, {**leaves, **of_row})
+            for t, value in form.values.items():
+                self.require(value, {at["f"] + t: 1, **of_row})
+            if form.constant != 0:
+                self.require(form.constant, of_row)
+
+    def require_ends(self) -> None:
+        """The ends of a parameter have its weight."""
+        parameters = self.field.parameters()
+        for k, p in enumerate(self.field.region.parameters):
+            for end in p.ends(parameters):
+                if end is not None and end != 0:
+                    self.require(end, {self.offsets["parameter"] + k: -1})
 
 
 def normalise(point: Mapping[str, Fraction], scalings: list[Scaling]) -> dict[str, Fraction]:

@@ -240,7 +240,14 @@ class MultiplierSearch:
             if width < NO_ROOM:
                 break
         width, j, low, high, points = min(options, key=lambda option: option[:2])
-        name = self._rows[j][0]
+        self.log.setdefault("room", {})[self._rows[j][0]] = round(width, 5)
+        for candidate in self._between(self._rows[j][0], low, high, points, narrow=width < NO_ROOM):
+            yield j, candidate
+
+    def _between(
+        self, row: str, low: Matrix, high: Matrix, points: Sequence[Mapping[str, Fraction]], *, narrow: bool
+    ) -> list[RationalFunction]:
+        """Functions of the parameters for the multiplier of a row, from the smallest and largest values that it has at points."""
         bases = {scaling.base for scaling in self.scalings}
         names = [p for p in self.field.names if p not in bases]
 
@@ -248,24 +255,20 @@ class MultiplierSearch:
             if not names:
                 simple = dict.fromkeys(Fraction(float(values[0])).limit_denominator(most) for most in SIMPLE_CONSTANTS)
                 close = [c for c in simple if abs(float(c) - values[0]) <= NO_ROOM * abs(values[0])]
-                return [restore(self.field, self.field.number(c), name, self.scalings) for c in close[:3]]
+                return [restore(self.field, self.field.number(c), row, self.scalings) for c in close[:3]]
             found = fit(self.field, names, points, values)
-            return [] if found is None else [restore(self.field, found, name, self.scalings)]
+            return [] if found is None else [restore(self.field, found, row, self.scalings)]
 
-        self.log.setdefault("room", {})[name] = round(width, 5)
-        if width < NO_ROOM:
-            found = fitted((low + high) / 2)
-        else:
-            inside = []
-            for guess in monomials(self.field, names):
-                values = np.array([float(guess.at(point)) for point in points])
-                if np.all(values >= low - 1e-9) and np.all(values <= high + 1e-9):
-                    inside.append(restore(self.field, guess, name, self.scalings))
-                if len(inside) == 3:
-                    break
-            found = [*inside[:2], *fitted(low), *fitted(high), *fitted((low + high) / 2), *inside[2:]]
-        for candidate in found:
-            yield j, candidate
+        if narrow:
+            return fitted((low + high) / 2)
+        inside: list[RationalFunction] = []
+        for guess in monomials(self.field, names):
+            values = np.array([float(guess.at(point)) for point in points])
+            if np.all(values >= low - 1e-9) and np.all(values <= high + 1e-9):
+                inside.append(restore(self.field, guess, row, self.scalings))
+            if len(inside) == 3:
+                break
+        return [*inside[:2], *fitted(low), *fitted(high), *fitted((low + high) / 2), *inside[2:]]
 
     def _interval(
         self, known: Mapping[int, RationalFunction], still: Sequence[int], j: int

@@ -22,6 +22,7 @@ from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.exact import Row, reduce_rows
 from fedtheory.core.participation import Clients
+from fedtheory.core.problem import Problem
 from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
@@ -367,7 +368,7 @@ def _moved_from(
 
 
 def outcomes_of_round(
-    algorithm: Algorithm, problem: Any, state: State, who: Sampling | Clients | None = None, number: Any = None
+    algorithm: Algorithm, problem: Problem, state: State, who: Sampling | Clients | None = None, number: Any = None
 ) -> list[tuple[Any, State]]:
     """The states after a round, with the probabilities of the coins; all clients take part, s of n, or those that are named.
 

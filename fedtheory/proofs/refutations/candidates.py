@@ -12,6 +12,7 @@ import numpy as np
 
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import Row
+from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.function_class import FunctionClass
@@ -170,7 +171,7 @@ class Recorded:
         self._note(found)
         return found
 
-    def take(self, clients: Any) -> Any:
+    def take(self, clients: Clients | None) -> Any:
         """Restrict to the clients that take part, whose triples go on being noted."""
         if clients is None:
             return self

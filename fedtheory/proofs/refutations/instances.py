@@ -62,27 +62,29 @@ def check_instance(data: Mapping[str, Any]) -> Fraction:
         raise Refused(f"{ascii(kind)[:40]} is no kind of question")
     if not (who is None or who.get("n") == len(clients)) or len(clients) < 2:
         raise Refused("the number of clients is not that of the question, or below two")
-    unknown = [name for name, value in given.items() if value and name not in ("L", "mu", "zeta")]
-    if unknown:
-        raise Refused(f"that functions have the property {unknown[0]!r} is not checked")
-    big_l, mu, zeta = given["L"], given["mu"], given.get("zeta")
-    if not (big_l > 0 and -big_l <= mu < big_l):
-        raise Refused(f"the class needs L > 0 and -L <= mu < L, got L={big_l}, mu={mu}")
+    big_l, mu = _require_class(given)
     if not reached > claimed:
         raise Refused(f"what is reached, {reached}, is not more than what is claimed, {claimed}")
     for i, triples in enumerate(clients):
         require_interpolation(triples, big_l, mu, f"client {i + 1}")
     if kind == "decrease" or measure in FROM_MINIMISER:
-        _require_minimiser(clients, zeta)
+        _require_minimiser(clients, given.get("zeta"))
         if kind == "worst case":
             _require_start(start, radius or Fraction(0))
     else:
-        x0 = start["x"][0]
-        low = lowest_value(clients, big_l, mu)
-        high = _mean([_value_at(triples, x0) for triples in clients])
-        if high - low > (radius or 0):
-            raise Refused(f"f(x^0) - inf f may be {high - low}, more than {radius}")
+        _require_start_value(clients, start["x"][0], lowest_value(clients, big_l, mu), radius)
     return reached
+
+
+def _require_class(given: Mapping[str, Any]) -> tuple[Fraction, Fraction]:
+    """L and mu of a class whose properties are checked, all of them."""
+    unknown = [name for name, value in given.items() if value and name not in ("L", "mu", "zeta")]
+    if unknown:
+        raise Refused(f"that functions have the property {unknown[0]!r} is not checked")
+    big_l, mu = given["L"], given["mu"]
+    if not (big_l > 0 and -big_l <= mu < big_l):
+        raise Refused(f"the class needs L > 0 and -L <= mu < L, got L={big_l}, mu={mu}")
+    return big_l, mu
 
 
 def read_clients(data: Mapping[str, Any]) -> list[list[Stored]]:
@@ -155,6 +157,14 @@ def _require_minimiser(clients: Sequence[Sequence[Stored]], zeta: Fraction | Non
         raise Refused("the gradient of f at x* = 0 does not vanish")
     if zeta is not None and _mean([_inner(g, g) for g in slopes]) > zeta**2:
         raise Refused("the clients differ by more than zeta at x*")
+
+
+def _require_start_value(
+    clients: Sequence[Sequence[Stored]], x0: Numbers, low: Fraction, radius: Fraction | None
+) -> None:
+    high = _mean([_value_at(triples, x0) for triples in clients])
+    if high - low > (radius or 0):
+        raise Refused(f"f(x^0) - inf f may be {high - low}, more than {radius}")
 
 
 def _require_start(start: Mapping[str, Sequence[Numbers]], radius: Fraction) -> None:

@@ -252,18 +252,23 @@ class Region:
         return ", ".join(map(str, self.parameters))
 
 
+def _add_whole(piece: str, read: re.Match[str], found: dict[str, Parameter]) -> None:
+    """Add a parameter of whole numbers."""
+    name, first, last = read.groups()
+    _require_new(name, piece, found)
+    if not last:
+        found[name] = Parameter(name, number(int(first)), None, low_closed=True, whole=True)
+        return
+    if int(first) > int(last):
+        raise InvalidInput(f"{piece.strip()!r} contains no number")
+    found[name] = Parameter(name, number(int(first)), number(int(last)), True, True, integer=True)
+
+
 def _add_piece(piece: str, found: dict[str, Parameter]) -> bool:
     """Add the parameters that the piece bounds; False if it has to wait for another piece."""
     whole = _INTEGERS.fullmatch(piece)
     if whole is not None:
-        name, first, last = whole.groups()
-        _require_new(name, piece, found)
-        if not last:
-            found[name] = Parameter(name, number(int(first)), None, low_closed=True, whole=True)
-            return True
-        if int(first) > int(last):
-            raise InvalidInput(f"{piece.strip()!r} contains no number")
-        found[name] = Parameter(name, number(int(first)), number(int(last)), True, True, integer=True)
+        _add_whole(piece, whole, found)
         return True
     try:
         chain = Comparison.parse(piece)

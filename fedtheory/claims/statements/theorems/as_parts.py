@@ -45,8 +45,8 @@ from fedtheory.claims.statements.unstated import find_hanging, tell_unstated
 from fedtheory.core.errors import EnginesDisagree, InvalidInput
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
+from fedtheory.proofs.checker.proof_lines import join_lines
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.checker.terms import join_lines
 from fedtheory.proofs.facts import confirm_term
 from fedtheory.tools.remembered import Remembered
 

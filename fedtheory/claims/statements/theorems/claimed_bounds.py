@@ -22,7 +22,8 @@ from fedtheory.proofs.checker.algebra import (
     write_index,
 )
 from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read, show_tree, substitute
-from fedtheory.proofs.checker.terms import Checker, Signature
+from fedtheory.proofs.checker.signature import Signature
+from fedtheory.proofs.checker.terms import Checker
 
 #: in the place of a quantity: what is paid of what states suppose, such as the variance of noise
 OF_NOISE = ""

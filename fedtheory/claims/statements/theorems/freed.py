@@ -15,9 +15,10 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.checker.rules import _PART
-from fedtheory.proofs.checker.terms import Checker, ProofLine
+from fedtheory.proofs.checker.terms import Checker
 
 #: lines of lines of which a claim is combined, and premises of one combination
 DEEPEST, MOST_PREMISES = 4, 10

@@ -10,7 +10,8 @@ from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
-from fedtheory.proofs.checker.terms import Checker, Signature
+from fedtheory.proofs.checker.signature import Signature
+from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.judge import judge_system

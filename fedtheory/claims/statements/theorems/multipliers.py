@@ -16,8 +16,9 @@ import numpy as np
 from fedtheory.core.errors import require
 from fedtheory.proofs.checker.algebra import Monomial, Quotient
 from fedtheory.proofs.checker.formulas import read
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.checker.terms import Checker, PremiseRow, ProofLine
+from fedtheory.proofs.checker.terms import Checker, PremiseRow
 
 #: points at which a support is looked for
 POINTS = 3

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.algorithms.base import State
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates, States, StateTrace, outcomes_of
 from fedtheory.claims.statements.worlds import Concrete, ConcreteWorld, FunctionOf, array_of_vectors
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.participation import Clients
 from fedtheory.proofs.crowds import MOST_CHOICES
 from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector
 from fedtheory.proofs.parameters.refutations import Instance
@@ -81,7 +83,7 @@ class TableProblem:
         """Points with these gradients."""
         return self._rows(y, lambda e, k: e[1].clients[k], 0)
 
-    def take(self, clients: Any) -> TableProblem:
+    def take(self, clients: Clients | None) -> TableProblem:
         """Restrict to the clients that take part."""
         return self if clients is None else replace(self, clients=[self.clients[k] for k in clients.index])
 
@@ -151,7 +153,7 @@ def play_on_instance(
     raise InvalidInput(f"states of the kind {type(states).__name__} are not played on instances")
 
 
-def _names(world: ConcreteWorld, state: Any) -> dict[str, Any]:
+def _names(world: ConcreteWorld, state: State) -> dict[str, Any]:
     found = {function.name: function for function in world.functions} | vars(state)
     return {name: _Answers(world, v) if isinstance(v, FunctionOf) else v for name, v in found.items()}
 
@@ -267,7 +269,7 @@ class _Places:
         return Concrete(tuple(rows))
 
 
-def concrete_fields(state: Any, clients: int) -> dict[str, Concrete]:
+def concrete_fields(state: State, clients: int) -> dict[str, Concrete]:
     """The vectors of a state, for each client."""
     from fedtheory.core.states import arrays_of
 

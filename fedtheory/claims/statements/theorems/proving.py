@@ -20,8 +20,9 @@ from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds, write_index
 from fedtheory.proofs.checker.check import Proved, check_term
 from fedtheory.proofs.checker.formulas import Sentence, indexed, read, show_tree
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.checker.terms import Checker, PremiseRow, ProofLine
+from fedtheory.proofs.checker.terms import Checker, PremiseRow
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
 from fedtheory.proofs.parameters.derivation import states as states_this

@@ -18,9 +18,9 @@ from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.formulas import Sentence
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.reading import read_count
 from fedtheory.proofs.checker.refusals import NotChecked, Refused
-from fedtheory.proofs.checker.terms import ProofLine
 
 _STATES = re.compile(r"([\w-]+)\((.*)\), functions (.*)")
 #: rounds and local steps that are traced whatever a term's derivations are about, and the largest product of powers inside each other

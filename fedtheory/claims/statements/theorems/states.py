@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache, partial
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.statements.named_methods import NamedMethod, read_settings
 from fedtheory.claims.statements.theorems.recurring import require_state_again
 from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicWorld, World
@@ -482,7 +482,7 @@ def outcomes_of(of_round: Any) -> list[tuple[Any, Any]]:
     return list(of_round) if isinstance(of_round, list) else [(1, of_round)]
 
 
-def _names(world: SymbolicWorld, state: Any, twins: Mapping[FunctionOf, FunctionOf] | None = None) -> dict[str, Any]:
+def _names(world: SymbolicWorld, state: State, twins: Mapping[FunctionOf, FunctionOf] | None = None) -> dict[str, Any]:
     found = {f.name: f for f in world.functions} | vars(state)
     own = twins or {}
     return {name: WorldFunction(world, own.get(v, v)) if isinstance(v, FunctionOf) else v for name, v in found.items()}

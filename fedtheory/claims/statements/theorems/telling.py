@@ -33,8 +33,8 @@ from fedtheory.claims.statements.written import (
 )
 from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Unreadable, indexed, quantity_of, show_tree
+from fedtheory.proofs.checker.proof_lines import ProofLine, join_lines
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.checker.terms import ProofLine, join_lines
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from fedtheory.proofs.regions.region import Region
 

@@ -35,9 +35,10 @@ from fedtheory.claims.statements.theorems.states import NOISE, MethodStates, Sta
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, indexed, quantity_of, read, show_tree, substitute
+from fedtheory.proofs.checker.proof_lines import ProofLine, join_lines
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.rules import RULES
-from fedtheory.proofs.checker.terms import TERM_FORMAT, ProofLine, join_lines
+from fedtheory.proofs.checker.terms import TERM_FORMAT
 from fedtheory.proofs.regions.region import Region
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -123,6 +124,28 @@ class Theorem:
 
     def __post_init__(self) -> None:
         """Read every text once."""
+        self._require_quantities()
+        try:
+            sentences = (*self.sentences, *self.hypotheses.values())
+            for sentence in sentences:
+                self._require_known(sentence)
+            _ = self.formulas
+        except Unreadable as error:
+            raise InvalidInput(f"{self.name or 'the theorem'}: {error}") from None
+        self._require_names()
+        for sentence in sentences:
+            self._require_begun(sentence)
+        if isinstance(self.states, MethodStates) and self.states.sigma is not None and NOISE not in self.assumed:
+            raise InvalidInput(
+                f"the states have noise, about which lines suppose something: say it, assumed={{{NOISE!r}: 'gradients are ...'}}"
+            )
+        if self.proof:
+            self._require_script()
+            self._require_useful()
+        self._require_added()
+
+    def _require_quantities(self) -> None:
+        """Quantities are those of states, which know no rounds."""
         if self.quantities and self.states is None:
             raise InvalidInput(
                 f"quantities {', '.join(self.quantities)} are those of a state; give the theorem its states"
@@ -133,13 +156,9 @@ class Theorem:
                 raise InvalidInput(
                     f"the quantity {name} = {text} speaks of {spoken[0]!r}; states know neither rounds nor auxiliary parameters"
                 )
-        try:
-            sentences = self.sentences
-            for sentence in (*sentences, *self.hypotheses.values()):
-                self._require_known(sentence)
-            _ = self.formulas
-        except Unreadable as error:
-            raise InvalidInput(f"{self.name or 'the theorem'}: {error}") from None
+
+    def _require_names(self) -> None:
+        """What the theorem rests on goes with its states and hypotheses; rounds begin at whole numbers."""
         for name, other in self.rests.items():
             if other.states is not None and other.states != self.states:
                 raise InvalidInput(f"the theorem {name}, on which this one rests, is about other states")
@@ -151,16 +170,6 @@ class Theorem:
         for name, least in self.rounds.items():
             if not isinstance(least, int) or least < 0:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
-        for sentence in (*self.sentences, *self.hypotheses.values()):
-            self._require_begun(sentence)
-        if isinstance(self.states, MethodStates) and self.states.sigma is not None and NOISE not in self.assumed:
-            raise InvalidInput(
-                f"the states have noise, about which lines suppose something: say it, assumed={{{NOISE!r}: 'gradients are ...'}}"
-            )
-        if self.proof:
-            self._require_script()
-            self._require_useful()
-        self._require_added()
 
     @property
     def claims(self) -> tuple[str, ...]:

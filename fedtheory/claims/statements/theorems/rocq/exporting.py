@@ -20,7 +20,7 @@ from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStat
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import EULER, value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, Unreadable, names, show_tree, subtrees
-from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.rocq.expressions import Real, apply, identifier
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from fedtheory.proofs.rocq.settings import NumberRange

@@ -14,7 +14,8 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import AtomPolynomial, Monomial, Quotient, power_of_atom, value_of
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces
 from fedtheory.proofs.checker.limits import KnownLimit, _known, _shift, at_limits
-from fedtheory.proofs.checker.terms import Checker, ProofLine, names_in
+from fedtheory.proofs.checker.proof_lines import ProofLine
+from fedtheory.proofs.checker.terms import Checker, names_in
 from fedtheory.proofs.rocq.expressions import ONE, Real, identifier
 
 

@@ -19,7 +19,7 @@ from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, Wri
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence
-from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.rocq.expressions import ZERO, Real, Vec, apply, identifier, inner_text

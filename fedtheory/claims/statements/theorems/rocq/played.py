@@ -21,7 +21,7 @@ from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence
-from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from fedtheory.proofs.rocq.expressions import ZERO, Real, apply, identifier, scoped
 from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting

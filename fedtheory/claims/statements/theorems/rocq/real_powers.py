@@ -14,7 +14,7 @@ from fedtheory.claims.statements.theorems.rocq.limits import LimitWriter, settle
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import EULER, Quotient, base_pieces, power_of_atom, value_of
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces
-from fedtheory.proofs.checker.terms import ProofLine
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.rocq.expressions import ONE, Real
 
 _ONE = Quotient.number(1)

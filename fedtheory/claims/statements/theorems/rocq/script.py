@@ -21,8 +21,9 @@ from fedtheory.claims.statements.theorems.rocq.sums import UP_TO
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute, subtrees
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.rules import _PART, _larger_of, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
-from fedtheory.proofs.checker.terms import Checker, ProofLine
+from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import identifier
 from fedtheory.proofs.rocq.settings import NumberRange
 

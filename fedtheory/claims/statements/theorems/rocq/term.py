@@ -15,8 +15,10 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence, read
 from fedtheory.proofs.checker.lines import offset_of
+from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.checker.terms import Checker, ProofLine, Signature
+from fedtheory.proofs.checker.signature import Signature
+from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import Real, identifier
 from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
 
