@@ -27,7 +27,7 @@ from fedtheory.proofs.rocq.expressions import ZERO, Real, apply, identifier, sco
 from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
 
 #: facts of proofs alone: no name that a theorem has is written so
-_HELD, _SAME = "_held", "_same"
+_HELD, _SAME, _ANY = "_held", "_same", "_any"
 
 
 @dataclass
@@ -108,17 +108,24 @@ class PlayedForRocq:
         return found
 
     def _predicate(self, window: Window) -> str:
+        bound, said = self._bound(window), [*self._said(window), "True"]
+        return (f"exists{bound},\n  " if bound else "") + " /\\\n  ".join(said)
+
+    def _bound(self, window: Window) -> str:
+        """What a window's predicate says to exist."""
+        return "".join(
+            f" ({base.name} : {'V' if base.is_common else 'C -> V'})" for base in window.bases if not base.definition
+        ) + "".join(f" ({value} : R)" for value in window.free_values)
+
+    def _said(self, window: Window) -> list[str]:
+        """What a window's predicate says of it, piece by piece."""
         said = [
             f"state_{word} st{k} = {self._show(window, state[word], kind)}"
             for k, state in enumerate(window.states)
             for word, kind in self.fields.items()
             if word in state
         ]
-        said += window.facts()
-        bound = "".join(
-            f" ({base.name} : {'V' if base.is_common else 'C -> V'})" for base in window.bases if not base.definition
-        ) + "".join(f" ({value} : R)" for value in window.free_values)
-        return f"exists{bound},\n  " + " /\\\n  ".join([*said, "True"]) if bound else " /\\\n  ".join([*said, "True"])
+        return [*said, *window.facts()]
 
     def _show(self, window: Window, value: Any, kind: str) -> str:
         if kind == "R":
@@ -178,8 +185,40 @@ class PlayedForRocq:
         return f"{self.described.call(f'{word}_of')} (states t)"
 
     def open(self) -> list[str]:
-        """Quantities by their names."""
-        return [f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}." for word in self.term.quantities]
+        """Quantities by their names, and what opens a window's predicate."""
+        quantities = [
+            f"Definition {identifier(word)} (t : nat) : R := {self.said(word)}." for word in self.term.quantities
+        ]
+        return quantities + [self._opening(window) for window in self.windows.values()]
+
+    def _opening(self, window: Window) -> str:
+        """A lemma that gives the pieces of a window's predicate one by one: a proof that takes them apart itself says all that is left at each."""
+        symbols = self._symbols_of_call(window)
+        over = f"forall {' '.join(symbols)} : R, " if symbols else ""
+        states, call = _states_of(window), self.described.call(window.word)
+        names, bound = self._names_of_pieces(window), self._bound(window)
+        pieces = "".join(f"({piece}) ->\n  " for piece in self._said(window))
+        return (
+            f"Lemma open_{window.word} : {over}forall {states} : state C, {call} {states} ->\n"
+            f"  forall {_ANY} : Prop, ({f'forall{bound},' if bound else ''}\n  {pieces}{_ANY}) -> {_ANY}.\n"
+            f"Proof.\n  intros {' '.join([*symbols, states])} {_HELD} {_ANY} {_SAME}; unfold {window.word} in {_HELD};"
+            f" destruct {_HELD} as ({' & '.join([*names, '_'])}); exact ({_SAME} {' '.join(names)}).\nQed."
+        )
+
+    def _symbols_of_call(self, window: Window) -> list[str]:
+        """Numbers of sequences among the arguments of a window's predicate."""
+        return [word for word in self.described.uses[window.word] if word in window.every_symbol]
+
+    def _names_of_pieces(self, window: Window) -> list[str]:
+        """Names of what a window's predicate says to exist, and of its pieces."""
+        equations = [
+            f"{identifier(word)}_{k}_is"
+            for k, state in enumerate(window.states)
+            for word in self.fields
+            if word in state
+        ]
+        bound = [b.name for b in window.bases if not b.definition]
+        return [*bound, *window.free_values, *equations, *window.names_of_facts()]
 
     def unfold(self, opened: str) -> str:
         """They are the same."""
@@ -258,16 +297,16 @@ class PlayedForRocq:
         over += "".join(f"forall {r.name} : R, {''.join(f'{h} -> ' for h in r.hypotheses())}" for r in symbols)
         names = term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
         names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
-        states = " ".join(f"st{k}" for k in range(window.last + 1))
+        states = _states_of(window)
         opened = " ".join(f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(window.last + 1))
         equations = [
             f"{identifier(word)}_{k}" for k, state in enumerate(window.states) for word in self.fields if word in state
         ]
-        bound = [b.name for b in window.bases if not b.definition] + list(window.free_values)
-        pattern = " & ".join([*bound, *(f"{e}_is" for e in equations), *window.names_of_facts(), "_"])
+        asked = " ".join([f"open_{window.word}", *self._symbols_of_call(window), *("_" for _ in window.states)])
         projections = " ".join(f"state_{word}" for word in self.fields)
         lines = [
-            f"intros{names} {opened} {_HELD}; cbv beta iota delta [{window.word} {projections}] in {_HELD}; destruct {_HELD} as ({pattern}).",
+            f"intros{names} {opened} {_HELD}; refine ({asked} {_HELD} _ _); clear {_HELD}; cbv beta iota delta [{projections}]; "
+            f"intros {' '.join(self._names_of_pieces(window))}.",
             *(f"subst {e}." for e in equations),
             proof,
         ]
@@ -323,6 +362,10 @@ def _with_gradients(proof: str, certificate: WindowCertificate) -> str:
         f"pose proof {fact} as {_SAME}; cbv beta in {_SAME}; subst {g}." for g, fact in certificate.gradients.items()
     ]
     return "\n  ".join([f"pose proof ({proof}) as {_HELD}.", *same, f"exact {_HELD}."])
+
+
+def _states_of(window: Window) -> str:
+    return " ".join(f"st{k}" for k in range(window.last + 1))
 
 
 def _later(t: str, k: int) -> str:
