@@ -52,5 +52,11 @@ PROTOCOL = Protocol(
             "rho = 3e-2 keeps .66 of the rate over 20 communications on the digits and .92 over 60",
             "DUALFL-X3 no longer disagrees, and is inconclusive at laptop and small size; DUALFL-X3-CIFAR is at small size",
         ),
+        Change(
+            "how DualFL's rate compares with those of the splittings is decided where both grids of eta agree",
+            "2026-11-28",
+            "on MNIST they fall slower than DualFL with eta = 1, and faster with eta = 10",
+            "DUALFL-X5 no longer disagrees at small size, nor DUALFL-X5-CIFAR at laptop size",
+        ),
     ),
 )

@@ -60,7 +60,7 @@ DECIDED = SHORT + LONG
 
 def test_the_ids_of_the_ledger_are_there() -> None:
     assert {f"DUALFL-C{k}" for k in range(1, 12)} | {"DUALFL-TAB1"} <= {*DECIDED} <= {*CLAIMS}
-    experiments = {f"DUALFL-X{k}{study}" for k in range(1, 5) for study in ("", "-CIFAR")}
+    experiments = {f"DUALFL-X{k}{study}" for k in range(1, 6) for study in ("", "-CIFAR")}
     assert experiments == {
         id for id, claim in CLAIMS.items() if claim.needs is not None
     }  # tests/claims/test_experiments.py

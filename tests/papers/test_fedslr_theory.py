@@ -25,14 +25,14 @@ from problems.piecewise import flattened_square, piecewise_quadratic, plateau
 
 SOURCE = "paper_checks.fedslr"
 NAMES = (
-    *("T1a", "T1b", "T1-47", "L2", "L4", "T2a", "T2-81", "T2b", "T2c", "T2d", "N23", "T3", "T3-100", "R8"),
-    *("D1", "D2a", "D2b", "D2c", "D3", "D5", "D6"),
+    *("T1a", "T1b", "T1-47", "L2", "L4", "T2a", "T2-81", "T2b", "T2c", "T2d", "N23", "LINE20", "T3", "T3-100", "R8"),
+    *("D1", "D2a", "D2b", "D2c", "D3", "D3-COST", "D5", "D6"),
 )
-SHORT = {"R8", "T1-47", "T2a"}
+SHORT = {"LINE20", "R8", "T1-47", "T2a"}
 IDS = [pytest.param(id, marks=[] if id in SHORT else [pytest.mark.slow]) for id in sorted(NAMES)]
 
 #: refuted by instances that are files
-REPLAYED = ("T1a", "T2b", "T3", "T3-100", "D2a")
+REPLAYED = ("T1a", "T2b", "LINE20", "T3", "T3-100", "D2a")
 
 
 def test_the_table_has_every_claim_of_these_modules() -> None:
