@@ -17,6 +17,7 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from paper_checks.afedpd import virtual_update
+from paper_checks.literature import federated
 from tests.support.rocq import needs_rocq
 from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
 
@@ -224,6 +225,12 @@ def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_
     """The average over the active clients is that of all on average alone."""
     with pytest.raises(NotAvailable, match="rounds with draws"):
         write_theorem_for_rocq(prove_theorem(virtual_update.UNBIASED), "unbiased")
+
+
+def test_a_listed_method_with_drawn_clients_is_not_written_as_if_all_took_part() -> None:
+    """Its statement would be of another round."""
+    with pytest.raises(NotAvailable, match="drawn clients or noise"):
+        write_theorem_for_rocq(prove_theorem(federated.SAMPLED), "sampled")
 
 
 def test_the_order_in_which_a_derivation_is_stored_decides_nothing(proofs: dict[str, ProvedTheorem]) -> None:

@@ -105,6 +105,12 @@ class Natural:
         if not isinstance(states, MethodStates):
             raise NotAvailable("states that a function plays are not written for Rocq")
         self.states = states
+        if (
+            states.clients or states.sigma is not None
+        ):  # the round that is traced here is that of all clients, with their own gradients
+            raise NotAvailable(
+                "rounds of a listed method with a number of clients, drawn clients or noise are not written for Rocq"
+            )
         self.algorithm, self.mu = states.algorithm(self.numbers), states.constants["mu"].at(self.numbers)
         space, first, numbered = states.follow(self.theorem.all_parameters)
         if numbered:
