@@ -22,6 +22,7 @@ from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.checker.certificates import check
@@ -139,7 +140,15 @@ def test_every_listed_method_contracts_in_numbers_as_proved_or_is_refused_by_nam
         assert "depend on the number of the round" in str(refusal)  # momentum that changes from round to round
         return
     assert found.proved is not None, found
-    assert_contracts(found, algorithm, instance, instance.solution())
+    assert_contracts(found, algorithm, WithErrors(instance), instance.solution())
+
+
+class WithErrors(Wrapped):
+    """What asks for every unbiased compressor gets one whose draws can be enumerated: v + sqrt(omega) v or v - sqrt(omega) v, a coin a client."""
+
+    def unbiased(self, v, variance, key):
+        heads = [key.coin(f"error of client {i}", 0.5) for i in range(v.shape[-2])]
+        return np.sqrt(float(variance)) * np.where(heads, 1.0, -1.0)[:, None] * v
 
 
 def assert_contracts(found, algorithm, instance, x_star, participants=None, rounds=20, error=0.0):
