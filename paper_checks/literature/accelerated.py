@@ -6,6 +6,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from fedtheory.algorithms.triple_momentum import AheadState, TripleMomentum
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -60,17 +61,18 @@ FISTA = Theorem(
 
 
 def play_triple_momentum(w: World, p: Parameters, last: int) -> list[Any]:
-    """The triple momentum method with mu = L r^2; z is the point after the gradient at y, which the source puts out."""
-    f, star = w.function(p.L, p.L * p.r**2), w.vector("x_star")
+    """The triple momentum method with mu = L r^2, by its own code; y is where gradients are taken, z what the source puts out after each of them."""
+    f, star, q = w.function(p.L, p.L * p.r**2), w.vector("x_star"), 1 - p.r
     w.at(f, star, "at x_star", g=star * 0)
-    y, z = w.vector("y"), w.vector("z")
-    g, _ = w.at(f, y, "at y")
-    states = [SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f)]
-    c = (1 - p.r) / (1 + p.r)
-    for k in range(last):
-        y = (y - g / p.L) * c + z * (1 - c)
-        g, _ = w.at(f, y, f"at y{k + 1}")
-        z = (y - g / (p.L * p.r**2)) * p.r + z * (1 - p.r)
+    ahead = q**2 / ((1 + q) * (2 - q))
+    method = TripleMomentum((1 + q) / p.L, q**2 / (2 - q), ahead)
+    v, before = w.vector("v"), w.vector("v_before")
+    now, states = {"x": v + (v - before) * ahead, "v": v, "before": before}, list[Any]()
+    for k in range(last + 1):
+        y = now["x"]
+        g, _ = w.at(f, y, f"at y{k}")
+        now = w.round_of(lambda local: method, AheadState, now, g, at=y)
+        z = now["v"] + (now["v"] - now["before"]) * (q**2 / (1 - q**2))
         states.append(SimpleNamespace(y=y, z=z, g=g, x_star=star, f=f))
     return states
 

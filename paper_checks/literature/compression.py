@@ -6,10 +6,12 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
+from fedtheory.algorithms.diana import Diana, DianaState
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World, bar, norm2
+from fedtheory.local.compression import AnyUnbiased
 from paper_checks.literature.sources import PAPER
 
 #: s is the root of 1 - alpha; the source's largest step 1/(L + L sqrt(beta/theta)) is (1 - s)/L
@@ -41,7 +43,7 @@ EF21 = Theorem(
 
 
 def play_diana(w: World, p: Parameters, last: int) -> list[Any]:
-    """DIANA: D_i = g_i - h_i + e_i or g_i - h_i - e_i, x+ = x - lr mean_i (h_i + D_i), h_i+ = h_i + alpha D_i, g_i = grad f_i(x).
+    """DIANA by its own code, g_i = grad f_i(x), where compressors err by e_i or by -e_i.
 
     Errors that clients draw by themselves have E ||mean_i e_i||^2 = E mean_i ||e_i||^2/n. Of errors nothing but second moments enters.
     """
@@ -49,6 +51,7 @@ def play_diana(w: World, p: Parameters, last: int) -> list[Any]:
     h, u = w.vector("h_i", client=True), w.vector("u_i", client=True)
     s = u - bar(u)
     w.at(f, star, "at x_star", g=s)
+    method = Diana(p.lr, p.alpha, AnyUnbiased(p.omega))
     states = [[(Fraction(1), SimpleNamespace(x=x, h_i=h, x_star=star, s_i=s, f_i=f))]]
     for k in range(last):
         outcomes = []
@@ -58,9 +61,9 @@ def play_diana(w: World, p: Parameters, last: int) -> list[Any]:
             e = w.vector(f"e_i{draw}", client=True)
             w.assume(f"variance {draw}", norm2(e) - norm2(g - now.h_i) * p.omega)
             w.assume(f"independent {draw}", norm2(bar(e)) - norm2(g - now.h_i) * (p.omega / p.n))
+            before = {"x": now.x, "h_i": now.h_i}
             for error in (e, -e):
-                sent = g - now.h_i + error
-                after = {"x": now.x - bar(now.h_i + sent) * p.lr, "h_i": now.h_i + sent * p.alpha}
+                after = w.round_of(lambda local: method, DianaState, before, g, at=now.x, errors=error)
                 outcomes.append((chance / 2, SimpleNamespace(**after, x_star=star, s_i=s, f_i=f)))
         states.append(outcomes)
     return states

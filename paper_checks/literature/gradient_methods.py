@@ -6,6 +6,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from fedtheory.algorithms.gradient_descent import AcceleratedGradient, AcceleratedState, GradientDescent, PointState
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
@@ -14,8 +15,13 @@ from fedtheory.claims.statements.worlds import Parameters, World, norm2
 from paper_checks.literature.sources import PAPER
 
 
+def step(w: World, L: Any, x: Any, g: Any) -> Any:
+    """A step of gradient descent with lr = 1/L, by its own code."""
+    return w.round_of(lambda local: GradientDescent(1 / L), PointState, {"x": x}, g, at=x)["x"]
+
+
 def play_dominated(w: World, p: Parameters, last: int) -> list[Any]:
-    """x+ = x - grad f(x)/L for an L-smooth f, which need not be convex, where 2 mu (f(x) - f*) <= ||grad f(x)||^2."""
+    """Gradient descent on an L-smooth f, which need not be convex, where 2 mu (f(x) - f*) <= ||grad f(x)||^2."""
     f, x, star = w.function(p.L, -p.L), w.vector("x"), w.vector("x_star")
     _, least = w.at(f, star, "at x_star", g=star * 0)
     states = []
@@ -23,7 +29,7 @@ def play_dominated(w: World, p: Parameters, last: int) -> list[Any]:
         g, value = w.at(f, x, f"at x{k}")
         w.assume(f"dominated {k}", (value - least) * (2 * p.mu) - norm2(g))
         states.append(SimpleNamespace(x=x, x_star=star, f=f))
-        x = x - g / p.L
+        x = step(w, p.L, x, g)
     return states
 
 
@@ -53,13 +59,13 @@ STRONG_GAP = Theorem(
 
 
 def play_smooth(w: World, p: Parameters, last: int) -> list[Any]:
-    """x+ = x - grad f(x)/L for an L-smooth f, which need not be convex."""
+    """Gradient descent on an L-smooth f, which need not be convex."""
     f, x, least = w.function(p.L, -p.L), w.vector("x"), w.value("f_star")
     states = []
     for k in range(last + 1):
         g, _ = w.at(f, x, f"at x{k}")
         states.append(SimpleNamespace(x=x, f=f, least=least))
-        x = x - g / p.L
+        x = step(w, p.L, x, g)
     return states
 
 
@@ -113,7 +119,8 @@ PROXIMAL_GRADIENTS = Theorem(
 
 
 def play_accelerated(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """x+ = y - grad f(y)/L, y+ = x+ + (1 - r)/(1 + r) (x+ - x), f L-smooth and L r^2-strongly convex: r is the square root of mu/L."""
+    """Nesterov's method with constant momentum, by its own code, on f L-smooth and L r^2-strongly convex: r is the square root of mu/L."""
+    method = AcceleratedGradient(1 / p.L, (1 - p.r) / (1 + p.r))
     f, star, x = w.function(p.L, p.L * p.r**2), w.vector("x_star"), w.vector("x")
     w.at(f, star, "at x_star", g=star * 0)
     w.at(f, x, "at x")
@@ -121,9 +128,9 @@ def play_accelerated(w: World, p: Parameters, last: int, start: bool = False) ->
     for k in range(last + 1):
         states.append(SimpleNamespace(x=x, y=y, x_star=star, f=f))
         g, _ = w.at(f, y, f"at y{k}")
-        ahead = y - g / p.L
-        w.at(f, ahead, f"at x{k + 1}")
-        x, y = ahead, ahead + (ahead - x) * ((1 - p.r) / (1 + p.r))
+        now = w.round_of(lambda local: method, AcceleratedState, {"x": x, "y": y}, g, at=y)
+        x, y = now["x"], now["y"]
+        w.at(f, x, f"at x{k + 1}")
     return states
 
 

@@ -80,6 +80,8 @@ class World(Protocol):
         state: Callable[..., Any],
         before: Mapping[str, Any],
         answers: Any,
+        at: Any = None,
+        errors: Any = None,
     ) -> dict[str, Any]:
         """The fields of the state that a method's own round makes of these."""
 
@@ -154,6 +156,8 @@ class _World:
         state: Callable[..., Any],
         before: Mapping[str, Any],
         answers: Any,
+        at: Any = None,
+        errors: Any = None,
     ) -> dict[str, Any]:
         """The fields of the state that a method's own ``round`` makes of these, where all clients take part and answer so.
 
@@ -164,11 +168,14 @@ class _World:
         method : from a local solver to the method
         state : from arrays by name to a state of the method
         before : vectors by the names of its fields
-        answers : a vector of every client
+        answers : a vector of every client; of a method without local work, the gradients that it asks for
+        at : the point at which it asks for them, optional
+        errors : a vector of every client, of what compresses with any unbiased error
         """
         made = method(GivenAnswers(array_of_vectors(answers)))
         own = state(**{name: array_of_vectors(value) for name, value in before.items()})
-        reached = type(made).round(made, unasked(answers), own, None, Key(0, 0))
+        problem = unasked(answers) if at is None else GivenGradients(unasked(answers).n, at, answers, errors)
+        reached = type(made).round(made, problem, own, None, Key(0, 0))
         after = {name: vector_of(getattr(reached, name), answers) for name in before}
         if any(entry.kind is type(made) for entry in ALGORITHMS):
             self.rounds.append(PlayedRound(type(made).__name__, dict(before), after, answers))
@@ -188,6 +195,45 @@ class Unasked:
     def take(self, clients: None) -> Unasked:
         """All of them take part."""
         return self
+
+
+@dataclass(frozen=True)
+class GivenGradients(Unasked):
+    """The problem of a round that asks for gradients at one point, and for errors of what is compressed: they are given."""
+
+    point: Any
+    gradients: Any
+    errors: Any
+
+    def grad(self, x: NDArray[Any]) -> NDArray[Any]:
+        """They are these.
+
+        Raises
+        ------
+        InvalidInput
+            It asks at another point.
+        """
+        if not _is_same(vector_of(x, self.gradients), self.point):
+            raise InvalidInput("the method asks for gradients at another point than the one that these are given at")
+        return array_of_vectors(self.gradients)
+
+    def unbiased(self, v: NDArray[Any], variance: Any, key: Key) -> NDArray[Any]:
+        """Errors of a compressor that is unbiased with this variance (`fedtheory.local.compression.AnyUnbiased`).
+
+        Raises
+        ------
+        InvalidInput
+            None are given.
+        """
+        if self.errors is None:
+            raise InvalidInput("the method compresses, and no errors are given")
+        return array_of_vectors(self.errors)
+
+
+def _is_same(u: Any, v: Any) -> bool:
+    if isinstance(u, Vector):
+        return all(value == 0 for value in (u - v).terms.values())
+    return bool(u.dot(u) - 2 * u.dot(v) + v.dot(v) == 0)
 
 
 def unasked(beside: Any) -> Any:

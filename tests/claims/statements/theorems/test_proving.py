@@ -10,13 +10,16 @@ from typing import Any
 import pytest
 from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
+from fedtheory.algorithms.diana import Diana, DianaState
+from fedtheory.algorithms.gradient_descent import GradientDescent, PointState
 from fedtheory.claims.statements.theorems.mistakes import judge_near_miss, list_near_misses
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Inside, Theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem
-from fedtheory.claims.statements.worlds import norm2
+from fedtheory.claims.statements.worlds import SymbolicWorld, norm2
 from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.local.compression import AnyUnbiased
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.refusals import TermRefused
 
@@ -281,3 +284,17 @@ def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> No
     fields, said = WRONG[name]
     with pytest.raises((CannotTrace, InvalidInput), match=said):
         prove_theorem(replace(FALLS, inside={"inner": Inside(SHORTER, "E", fields)}))
+
+
+def test_gradients_that_are_given_to_a_method_are_those_of_the_point_where_it_asks() -> None:
+    """Its own code steps along them; with the gradient of another point, or without errors for what it compresses, it is refused."""
+    world = SymbolicWorld()
+    x, y, g = (world.vector(name) for name in ("x", "y", "g"))
+    stepped = world.round_of(lambda local: GradientDescent(2), PointState, {"x": x}, g, at=x)["x"]
+    assert all(value == 0 for value in (stepped - x + g * 2).terms.values())
+    with pytest.raises(InvalidInput, match="at another point"):
+        world.round_of(lambda local: GradientDescent(2), PointState, {"x": x}, g, at=y)
+    of_each = world.vector("h_i", client=True)
+    compressed = Diana(1, 1, AnyUnbiased(1))
+    with pytest.raises(InvalidInput, match="no errors are given"):
+        world.round_of(lambda local: compressed, DianaState, {"x": x, "h_i": of_each}, of_each, at=x)
