@@ -309,9 +309,8 @@ class Quadratic:
         """L_avg and mu_avg of sum_i p_i f_i: eigenvalues of sum_i p_i A_i, widened by the errors of the sum and of the eigensolver."""
         shares, curvatures = np.array([float(w) for w in weights]), to_numpy(self.A).astype(float)
         low, high = eigen_range(np.einsum("i,...ijk->...jk", shares, curvatures))
-        sizes = np.sqrt(
-            (curvatures**2).sum(axis=(-1, -2))
-        )  # in the Frobenius norm, also of what weights as floats lose
+        # in the Frobenius norm, also of what weights as floats lose
+        sizes = np.sqrt((curvatures**2).sum(axis=(-1, -2)))
         lost = (self.n + 4) * np.finfo(float).eps * (sizes @ shares)
         how = "eigenvalues of sum_i p_i A_i, widened"
         return {

@@ -68,9 +68,8 @@ class Commands(click.Group):
         from fedtheory.tools.loading import refuse_shadows
 
         try:
-            if isinstance(
-                sys.stdout, io.TextIOWrapper
-            ):  # a terminal without, say, an ellipsis shows its number, as on standard error
+            # a terminal without, say, an ellipsis shows its number, as on standard error
+            if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(errors="backslashreplace")
             refuse_shadows()
             with _termination_as_ctrl_c():

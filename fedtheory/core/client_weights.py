@@ -218,9 +218,8 @@ def shares_of_rows(rows: int, clients: Taking | None, *, exact: bool = False) ->
     if times is not None:
         times = _exactly(times) if exact else times
         return np.asarray(times / times.sum(axis=-1, keepdims=True))
-    if (
-        meaning is None or rows == 1 or are_equal(meaning.weights)
-    ):  # one row: a quantity of the server, or of one client
+    # one row is a quantity of the server, or of one client
+    if meaning is None or rows == 1 or are_equal(meaning.weights):
         return None
     weights = _as_array(meaning.weights, exact)
     if clients is None:

@@ -254,9 +254,8 @@ def constant(problem: Any, name: str) -> Certified:
 @by_weights_of_argument(0)
 def heterogeneity_at(problem: Problem, x_star: ServerPoint) -> Certified:
     """Root mean square of the clients' gradients at a given solution (the constant zeta)."""
-    g, weights = to_numpy(problem.grad(x_star)), weights_of(problem)
-    lengths = np.sum(g * g, axis=-1)
-    mean = np.mean(lengths, axis=-1) if weights is None else lengths @ np.array([float(w) for w in weights])
+    g = to_numpy(problem.grad(x_star))
+    mean = mean_of_clients(np.sum(g * g, axis=-1))
     return Certified(np.sqrt(mean), "evaluated at the given solution")
 
 

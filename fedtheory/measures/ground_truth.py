@@ -317,7 +317,7 @@ def solve_consensus(problem: Any) -> tuple[NDArray[np.float64], NDArray[np.float
     """
     cp = require("cvxpy", "ground truth from an independent solver")
     weights = weights_of(problem)
-    base = problem.inner if weights is not None and isinstance(problem, Weighted) else problem
+    base = problem.inner if isinstance(problem, Weighted) else problem
     base = base.inner if isinstance(base, Regularised) else base  # the model needs the regulariser once
     cut = need(base, "slice", "a CVXPY model with one copy of x a client")
     x, total, constraints = cp.Variable(problem.d), 0, []

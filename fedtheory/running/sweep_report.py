@@ -18,9 +18,8 @@ from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
 MOST_WINNERS = 4  #: settings that won along a line, in its label at most
-EQUALLY_GOOD = (
-    1e-28  #: of the start: a metric that is lower mostly shows rounding, and says nothing of which setting is better
-)
+#: of the start: a metric that is lower mostly shows rounding, and says nothing of which setting is better
+EQUALLY_GOOD = 1e-28
 GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
 
 

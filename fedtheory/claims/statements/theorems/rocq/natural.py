@@ -105,9 +105,8 @@ class Natural:
         if not isinstance(states, MethodStates):
             raise NotAvailable("states that a function plays are not written for Rocq")
         self.states = states
-        if (
-            states.clients or states.sigma is not None
-        ):  # the round that is traced here is that of all clients, with their own gradients
+        # the round that is traced here is that of all clients, with their own gradients
+        if states.clients or states.sigma is not None:
             raise NotAvailable(
                 "rounds of a listed method with a number of clients, drawn clients or noise are not written for Rocq"
             )

@@ -211,14 +211,15 @@ class PlayedForRocq:
 
     def _names_of_pieces(self, window: Window) -> list[str]:
         """Names of what a window's predicate says to exist, and of its pieces."""
-        equations = [
-            f"{identifier(word)}_{k}_is"
-            for k, state in enumerate(window.states)
-            for word in self.fields
-            if word in state
-        ]
         bound = [b.name for b in window.bases if not b.definition]
+        equations = [f"{word}_is" for word in self._fields_by_state(window)]
         return [*bound, *window.free_values, *equations, *window.names_of_facts()]
+
+    def _fields_by_state(self, window: Window) -> list[str]:
+        """Fields of the states of a window that are known, one state after the other."""
+        return [
+            f"{identifier(word)}_{k}" for k, state in enumerate(window.states) for word in self.fields if word in state
+        ]
 
     def unfold(self, opened: str) -> str:
         """They are the same."""
@@ -299,15 +300,12 @@ class PlayedForRocq:
         names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
         states = _states_of(window)
         opened = " ".join(f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(window.last + 1))
-        equations = [
-            f"{identifier(word)}_{k}" for k, state in enumerate(window.states) for word in self.fields if word in state
-        ]
         asked = " ".join([f"open_{window.word}", *self._symbols_of_call(window), *("_" for _ in window.states)])
         projections = " ".join(f"state_{word}" for word in self.fields)
         lines = [
             f"intros{names} {opened} {_HELD}; refine ({asked} {_HELD} _ _); clear {_HELD}; cbv beta iota delta [{projections}]; "
             f"intros {' '.join(self._names_of_pieces(window))}.",
-            *(f"subst {e}." for e in equations),
+            *(f"subst {word}." for word in self._fields_by_state(window)),
             proof,
         ]
         call = self.described.call(window.word)
