@@ -433,13 +433,13 @@ class PlayedStates:
         world, twins = played_in.fork()
         who = getattr(self.play, "who", None)  # of a run with clients that are drawn
         space = SymbolicSpace() if who is None else SymbolicSpace(who(numbers))
-        return StateTrace(_by_name(world, played, last, twins), world.system, space=space)
+        return StateTrace(name_states(world, played, last, twins), world.system, space=space)
 
     def play_in(
         self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool
     ) -> list[list[tuple[Any, Known]]]:
         """The states as the function plays them in a world: of every round its outcomes, and what names stand for there."""
-        return _by_name(world, self.play_raw(world, numbers, last, start=start), last)
+        return name_states(world, self.play_raw(world, numbers, last, start=start), last)
 
     def play_raw(self, world: SymbolicWorld, numbers: Mapping[str, Any], last: int, *, start: bool) -> Played:
         """What the function makes of a world."""
@@ -465,7 +465,7 @@ def _play_once(
     return world, states.play_raw(world, dict(numbers), last, start=start)
 
 
-def _by_name(
+def name_states(
     world: SymbolicWorld, played: Played, last: int, twins: Mapping[FunctionOf, FunctionOf] | None = None
 ) -> list[list[tuple[Any, Known]]]:
     """States as what names stand for in them; ``twins``: the functions of the world, by those of which states speak."""

@@ -136,9 +136,7 @@ class PlayedForRocq:
     def _print(self, text: str) -> Real:
         words = names_of_quantity(text) & self.fields.keys()
         for known in self.windows.values():
-            window = Window(
-                self.term, known.last, known.start
-            )  # evaluations that are only asked for here are of no other use
+            window = known.afresh()
             for k, state in enumerate(window.states):
                 if words <= state.keys():
                     return window.printer(k).read(text)
@@ -231,7 +229,7 @@ class PlayedForRocq:
         """A line by a derivation, or by an identity: shown of any states one after the other."""
         stored = term.next_derivation(line)
         rest, parts, variable = term.parts(line, goal, start=stored["start"])
-        window = Window(self.term, max(n for _, _, n in parts), stored["start"])
+        window = self.windows[max(n for _, _, n in parts), stored["start"]].afresh()
         renamed = {atom: word for word, atom in stored["symbols"].items()}
         atoms = {a for q in (rest, *(f for f, *_ in parts)) for a in q.atoms}
         rounds = sorted(t for t in term.checker.signature.rounds if t in atoms)

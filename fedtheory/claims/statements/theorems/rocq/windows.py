@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from fedtheory.claims.statements.theorems.rocq.natural import (
     write_vector,
 )
 from fedtheory.claims.statements.theorems.rocq.term import WrittenTerm
-from fedtheory.claims.statements.theorems.states import PlayedStates, WorldFunction
+from fedtheory.claims.statements.theorems.states import PlayedStates, WorldFunction, name_states, outcomes_of
 from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.every_n.oracles import Evaluation
@@ -53,12 +54,18 @@ class Window:
         )
         self.every_symbol = {f"{seq}_{k}": (seq, k) for seq in self.theorem.sequences for k in range(self.last + AHEAD)}
         self.numbers = self._numbers()
-        self.world = SymbolicWorld()
-        outcomes = states.play_in(self.world, self.numbers, self.last, start=self.start)
+        self._played_in = SymbolicWorld()
+        self._played = states.play_raw(self._played_in, self.numbers, self.last, start=self.start)
         # averages over clients that are drawn have a part that vanishes on average alone
         who = getattr(states.play, "who", None)
-        if any(len(of_round) > 1 for of_round in outcomes) or (who is not None and who(self.numbers) is not None):
+        if any(len(outcomes_of(s)) > 1 for s in self._played) or (who is not None and who(self.numbers) is not None):
             raise NotAvailable("rounds with draws that a function plays are not written for Rocq")
+        self._begin()
+
+    def _begin(self) -> None:
+        """Name what was played, in a world of its own."""
+        self.world, twins = self._played_in.fork()
+        outcomes = name_states(self.world, self._played, self.last, twins)
         self.states: list[Mapping[str, Any]] = [known for ((_, known),) in outcomes]
         self.functions: list[FunctionOf] = self.world.functions
         self.counts = {f.name: len(f.evaluations) for f in self.functions}
@@ -71,7 +78,14 @@ class Window:
         self.divisors: dict[str, Real] = {}
         self.free_values: list[str] = []
         self._values: list[str] = []
+        self.bases = []
         self.name_bases()
+
+    def afresh(self) -> Window:
+        """The same window before anything was asked of it: evaluations that one line asks for are of no use to another."""
+        other = copy(self)
+        other._begin()
+        return other
 
     def _numbers(self) -> dict[str, Any]:
         ends = [str(self.theorem.all_parameters)] if self.theorem.all_parameters.parameters else []
