@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 from fedtheory.proofs.checker.polynomials import Polynomial, Powers, add, multiply, one
@@ -99,14 +100,38 @@ def _power(p: Polynomial, n: int, width: int, work: StepCount) -> Polynomial:
 
 def find_trees(polynomial: Polynomial, region: Sequence[Branch], strict: bool) -> list[str] | None:
     """For every branch a tree as Rocq reads it, by which the polynomial is at least zero there (above zero: strict); None where one was not found."""
-    width, found = len(region[0].positive), []
-    for branch in region:
-        top, _ = substitute_quotients(polynomial, branch.at, width, StepCount())
-        tree = _find(top, branch.positive, strict, [MOST_HALVES], 0)
+    first = next(iter(polynomial.values()), Fraction(1))
+    direction = 1 if first >= 0 else -1  # a polynomial and what it is less than zero of are brought to the branches once
+    terms = tuple((at, direction * value) for at, value in polynomial.items())
+    places = tuple((_terms_of(branch.at), branch.positive) for branch in region)
+    return _find_trees(terms, direction, places, strict)
+
+
+_Terms: TypeAlias = tuple[tuple[Powers, Fraction], ...]
+_Place: TypeAlias = tuple[tuple[tuple[_Terms, _Terms], ...], tuple[bool, ...]]
+
+
+def _terms_of(at: Sequence[PolynomialQuotient]) -> tuple[tuple[_Terms, _Terms], ...]:
+    return tuple((tuple(top.items()), tuple(bottom.items())) for top, bottom in at)
+
+
+@lru_cache(maxsize=20_000)
+def _find_trees(terms: _Terms, direction: int, places: tuple[_Place, ...], strict: bool) -> list[str] | None:
+    found = []
+    for place in places:
+        top = {at: direction * value for at, value in _on_branch(terms, place).items()}
+        tree = _find(top, place[1], strict, [MOST_HALVES], 0)
         if tree is None:
             return None
         found.append(tree)
     return [] if all(tree == "Leaf" for tree in found) else found
+
+
+@lru_cache(maxsize=20_000)
+def _on_branch(terms: _Terms, place: _Place) -> Polynomial:
+    """What a polynomial is above its denominator there."""
+    at, positive = place
+    return substitute_quotients(dict(terms), [(dict(a), dict(b)) for a, b in at], len(positive), StepCount())[0]
 
 
 def _find(p: Polynomial, positive: tuple[bool, ...], strict: bool, left: list[int], depth: int) -> str | None:
@@ -114,6 +139,9 @@ def _find(p: Polynomial, positive: tuple[bool, ...], strict: bool, left: list[in
         some = any(value > 0 and all(not n or positive[k] for k, n in enumerate(at)) for at, value in p.items())
         if some or not strict:
             return "Leaf"
+    at_ones = sum(p.values())
+    if at_ones < 0 or (strict and not at_ones):  # it is so inside of the branch
+        return None
     unit = next(_units(p, positive), None)
     if unit is not None:
         k, weights = unit

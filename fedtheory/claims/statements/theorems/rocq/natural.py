@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from fedtheory.claims.statements.theorems.quantities import read_quantity
@@ -59,8 +60,13 @@ class BaseVector:
 def write_number(number: Any) -> Real:
     """A fraction or rational function as an expression."""
     if isinstance(number, RationalFunction):
-        return read_real(ast.parse(str(number), mode="eval").body)
+        return _read_element(number.element)
     return real(Fraction(number))
+
+
+@lru_cache(maxsize=20_000)
+def _read_element(element: Any) -> Real:
+    return read_real(ast.parse(str(element.as_expr()), mode="eval").body)
 
 
 def read_real(tree: ast.expr) -> Real:
