@@ -119,7 +119,7 @@ class Quotient:
     def __add__(self, other: Quotient, factor: int = 1) -> Quotient:
         if not self.below and not other.below:
             return Quotient(_add(self.numerator, other.numerator, factor))
-        below = {key: max(self.below.get(key, 0), other.below.get(key, 0)) for key in {*self.below, *other.below}}
+        below = {key: max(self.below.get(key, 0), other.below.get(key, 0)) for key in {**self.below, **other.below}}
         return Quotient(_add(self._over(below), other._over(below), factor), below).settled()
 
     def __sub__(self, other: Quotient) -> Quotient:
