@@ -101,7 +101,9 @@ def _power(p: Polynomial, n: int, width: int, work: StepCount) -> Polynomial:
 def find_trees(polynomial: Polynomial, region: Sequence[Branch], strict: bool) -> list[str] | None:
     """For every branch a tree as Rocq reads it, by which the polynomial is at least zero there (above zero: strict); None where one was not found."""
     first = next(iter(polynomial.values()), Fraction(1))
-    direction = 1 if first >= 0 else -1  # a polynomial and what it is less than zero of are brought to the branches once
+    direction = (
+        1 if first >= 0 else -1
+    )  # a polynomial and what it is less than zero of are brought to the branches once
     terms = tuple((at, direction * value) for at, value in polynomial.items())
     places = tuple((_terms_of(branch.at), branch.positive) for branch in region)
     return _find_trees(terms, direction, places, strict)

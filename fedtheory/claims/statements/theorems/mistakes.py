@@ -7,16 +7,16 @@ proved, so it is true: weaker than the theorem, or the theorem is slack by it. O
 from __future__ import annotations
 
 import ast
-import copy
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal
 
-from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.check import Proved, check_term
@@ -29,6 +29,8 @@ NearMissOutcome = Literal["refused", "weaker", "slack"]
 FACTORS = tuple(map(Fraction, ("2", "1/2", "101/100", "99/100")))
 #: points at which it is looked whether a theorem implies a mistake
 IMPLICATION_DRAWS = 200
+#: relative difference above which rounding does not decide which of two sides is larger
+ROUNDED = 1e-8
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,8 @@ def is_implied(theorem: Theorem, other: Theorem, seed: int = 0) -> bool:
 
             if k % 2 and changed:
                 _make_tight(theorem, rng.choice(changed), numbers, values, lookup, rng)
+            if _is_clear(theorem, other, numbers, lookup):
+                continue
             said = all(_holds(theorem, s, numbers, lookup) for s in theorem.sentences if not s.to_infinity)
             if said and not all(_holds(other, s, numbers, lookup) for s in other.sentences if not s.to_infinity):
                 return False
@@ -211,6 +215,36 @@ def _make_tight(
 def _holds(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Fraction], lookup: Any) -> bool:
     gap = Sides(numbers, lookup, theorem.formulas).gap(sentence)
     return bool(gap < 0 if sentence.sign == "<" else gap == 0 if sentence.sign == "==" else gap <= 0)
+
+
+def _is_clear(theorem: Theorem, other: Theorem, numbers: Mapping[str, Fraction], lookup: Lookup) -> bool:
+    """Whether floats show that a draw breaks a claim of the theorem, or none of the other one: fractions take much longer, and decide the rest."""
+    plain = {name: float(value) for name, value in numbers.items()}
+
+    def held(one: Theorem) -> bool | None:
+        sides, unclear = Sides(plain, lambda name, k: float(lookup(name, k)), one.formulas, float), False
+        for sentence in one.sentences:
+            if not sentence.to_infinity:
+                holds = _holds_in_floats(sides, sentence)
+                if holds is False:
+                    return False
+                unclear |= holds is None
+        return None if unclear else True
+
+    return held(theorem) is False or held(other) is True
+
+
+def _holds_in_floats(sides: Sides, sentence: Sentence) -> bool | None:
+    """Whether a claim holds, where rounding cannot decide it; else None."""
+    if sentence.exists is not None:
+        return None
+    try:
+        left, right = float(sides.value(sentence.left)), float(sides.value(sentence.right))
+    except (FedtheoryError, ArithmeticError, ValueError, TypeError):
+        return None
+    if not abs(left - right) > ROUNDED * (abs(left) + abs(right)):
+        return None
+    return left < right and sentence.sign != "=="
 
 
 def _draw_point(theorem: Theorem, rng: random.Random) -> dict[str, Fraction]:
@@ -318,16 +352,28 @@ def _of_node(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _put(tree: ast.expr, place: int, new: ast.expr) -> ast.expr:
+    """A formula with another node at a place of `ast.walk`; what is not above it is shared."""
     if place == 0:
         return new
-    fresh = copy.deepcopy(tree)
-    target = list(ast.walk(fresh))[place]
+    target = next(islice(ast.walk(tree), place, None))
 
-    class Put(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            return new if node is target else self.generic_visit(node)
+    def replaced(node: ast.AST) -> ast.AST:
+        if node is target:
+            return new
+        fields = dict(ast.iter_fields(node))
+        for name, value in fields.items():
+            if isinstance(value, ast.AST):
+                other: Any = replaced(value)
+            elif isinstance(value, list):
+                parts = [replaced(part) if isinstance(part, ast.AST) else part for part in value]
+                other = value if all(a is b for a, b in zip(parts, value, strict=True)) else parts
+            else:
+                continue
+            if other is not value:  # a node has one place
+                return type(node)(**{**fields, name: other})
+        return node
 
-    return Put().visit(fresh)  # type: ignore[no-any-return]
+    return replaced(tree)  # type: ignore[return-value]
 
 
 def list_wider_regions(region: str, fixed: Collection[str] = ()) -> Iterator[tuple[str, str]]:
