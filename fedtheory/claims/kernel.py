@@ -27,7 +27,7 @@ from fedtheory.tools.untrusted import read_json_file
 
 Evidence = Mapping[str, Any]
 #: characters of the proof objects that one run of the compiler is given, where it is given several
-LONGEST_BATCH = 60_000
+LONGEST_BATCH = 120_000
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def check_theorem(theorem: RocqTheorem, kept: Path | None = None) -> RocqAnswer:
 
 
 def check_together(theorems: Sequence[RocqTheorem], kept: Path | None = None) -> list[RocqAnswer]:
-    """Let Rocq check theorems of different names in one file; where it does not accept them all, each half in one of its own, and so on.
+    """Let Rocq check theorems of different names in one file; where it stops at one of them, this one and the others each in one of their own.
 
     Rocq takes longer to start, and to list axioms, than to check most derivations. Axioms are then those of all of them. What it accepted is kept.
     """
@@ -125,18 +125,32 @@ def check_together(theorems: Sequence[RocqTheorem], kept: Path | None = None) ->
     found = {t.name: _judge(t.name, version, **known[t.digest()]) for t in theorems if t.digest() in known}
     asked = [theorem for theorem in theorems if theorem.name not in found]
     if asked:
-        answers = _compile_halves(asked, kept)
+        answers = _compile_parts(asked, kept)
         found.update((answer.name, answer) for answer in answers)
     return [found[theorem.name] for theorem in theorems]
 
 
-def _compile_halves(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:
-    """Answers of one run of the compiler; where it does not accept them all, those of each half."""
+def _compile_parts(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:
+    """Answers of one run of the compiler; where it stops at a theorem, of one for this and one for the others; else of one for each half."""
     answers = _compile(theorems, kept)
     if len(theorems) == 1 or all(answer.accepted for answer in answers):
         return answers
-    middle = len(theorems) // 2
-    return [*_compile_halves(theorems[:middle], kept), *_compile_halves(theorems[middle:], kept)]
+    found, middle = _find_stop(theorems, answers[0].said), len(theorems) // 2
+    parts = (
+        [theorems[:middle], theorems[middle:]] if found is None else [[t for t in theorems if t is not found], [found]]
+    )
+    every = {answer.name: answer for part in parts for answer in _compile_parts(part, kept)}
+    return [every[theorem.name] for theorem in theorems]
+
+
+def _find_stop(theorems: Sequence[RocqTheorem], said: str) -> RocqTheorem | None:
+    """The theorem in whose module an error is."""
+    line = re.search(r"line (\d+), characters", said)
+    if line is None:
+        return None
+    before = write_in_one_file(theorems, "Together").splitlines()[: int(line[1])]
+    begun = [at for at in before if at.startswith(("Module ", "End "))]
+    return next((t for t in theorems if begun and begun[-1] == f"Module {t.name}."), None)
 
 
 def _compile(theorems: Sequence[RocqTheorem], kept: Path | None) -> list[RocqAnswer]:

@@ -12,7 +12,8 @@ from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Vector
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_together
+from fedtheory.proofs.rocq.compiling import AXIOMS, _find_stop, check_together
+from fedtheory.proofs.rocq.folders import RocqTheorem, write_in_one_file
 from tests.support.rocq import needs_rocq
 
 
@@ -155,3 +156,28 @@ def test_an_exponent_that_may_be_negative_is_no_natural_number() -> None:
     assert _exponent(read("t - 1"), {"t": 1}) == "(Nat.pred t)"
     assert _exponent(read("t - 1"), {"t": 0}) is None
     assert _exponent(read("2*t + 1"), {"t": 0}) == "(2 * t + 1)"
+
+
+def test_where_rocq_stopped_is_found_by_the_line() -> None:
+    """In a statement or in a proof; a line that is in none of them says nothing."""
+    three = [
+        RocqTheorem(name, "", "", "Definition statement : Prop := True.", "Theorem proof : statement.")
+        for name in ("a", "b", "c")
+    ]
+    lines = write_in_one_file(three, "Together").splitlines()
+    places = [k for k, text in enumerate(lines, 1) if text == "Module b."]
+    found = [
+        _find_stop(three, f'File "./Together.v", line {k + 1}, characters 0-4: Error') for k in (*places, 1, len(lines))
+    ]
+    assert found == [three[1], three[1], None, None] and _find_stop(three, "took more than 300 s") is None
+
+
+@needs_rocq
+def test_what_is_beside_a_refused_theorem_is_accepted(kept: Path) -> None:
+    """It is compiled once more without it."""
+    said, shown = (
+        "Definition statement : Prop := 0 < 1.",
+        "Theorem proof : statement.\nProof. unfold statement; lra. Qed.",
+    )
+    five = [RocqTheorem(f"n{k}", "", "", said, shown if k != 3 else shown.replace("lra", "ring")) for k in range(5)]
+    assert [a.accepted for a in check_together(five, kept)] == [True, True, True, False, True]
