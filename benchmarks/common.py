@@ -10,6 +10,7 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 )  # one thread for JAX as well
 
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,17 @@ def best(work: Callable[[], Any], repeats: int = 5) -> tuple[float, float]:
         cpu.append(time.process_time() - c)
         wall.append(time.perf_counter() - w)
     return min(cpu), min(wall)
+
+
+def median(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Median of the CPU seconds of some repeats, after a warm-up."""
+    work()
+    cpu = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        work()
+        cpu.append(time.process_time() - begun)
+    return statistics.median(cpu)
 
 
 def show(title: str, rows: list[tuple[str, float, float]], reference: str, *, by_wall: bool = False) -> None:

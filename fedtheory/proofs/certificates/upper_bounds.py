@@ -288,7 +288,7 @@ def _data(model: Model, weights: Sequence[Fraction], multipliers: Sequence[Fract
 
 def _labels(model: Model) -> list[str]:
     """A name of its own for each equation and inequality; those that occur several times are numbered."""
-    pairs = {name for function in model.functions for name, _ in function.conditions(model.clients)}
+    pairs = {name for function in model.functions for name in function.names_of_conditions()}
     names: list[str] = []
     labels: list[str] = []
     for name, _ in (*model.equations, *model.inequalities):
@@ -305,7 +305,7 @@ def store_system(model: Model) -> dict[str, Any]:
     InvalidInput
         A coefficient is not rational.
     """
-    pairs = {name for function in model.functions for name, _ in function.conditions(model.clients)}
+    pairs = {name for function in model.functions for name in function.names_of_conditions()}
     rows = list(zip(_labels(model), (*model.equations, *model.inequalities), strict=True))
     count = len(model.equations)
     stored = [

@@ -216,9 +216,12 @@ def pair(name: str, functions: dict[str, Any], across: Fraction, work: StepCount
     if len(numbers) != 2 or not all(COUNT.fullmatch(k) and int(k) < len(evaluations) for k in numbers):
         raise Refused(f"{name!r} is neither a hypothesis nor a pair of evaluations")
     (xi, gi, fi), (xj, gj, fj) = (evaluations[int(k)] for k in numbers)
-    # a vector of the pair (k, l) is a combination u_k - v_l; of one client, l is k
-    dx, dg = (xi, xj), (gi, gj)
-    terms: list[tuple[Any, Any, Fraction]] = [(({"S": {}, "Q": {}}, _times(gj, -1)), dx, Fraction(1))]
+    # a vector of the pair (k, l) is a combination u_k - v_l; of one client, l is k, and u - v is one vector
+    zero: dict[str, dict[int, Fraction]] = {"S": {}, "Q": {}}
+    dx, dg, own = (xi, xj), (gi, gj), (zero, _minus(zero, gj))
+    if not apart:
+        dx, dg, own = (_minus(xi, xj), zero), (_minus(gi, gj), zero), (gj, zero)
+    terms: list[tuple[Any, Any, Fraction]] = [(own, dx, Fraction(1))]
     if big_l is not None:
         half = 1 / (2 * (1 - mu / big_l))
         terms += [(dg, dg, half / big_l), (dx, dx, half * mu), (dg, dx, -2 * half * mu / big_l)]
@@ -239,8 +242,12 @@ def pair(name: str, functions: dict[str, Any], across: Fraction, work: StepCount
     return form
 
 
-def _times(u: dict[str, dict[int, Fraction]], factor: int) -> dict[str, dict[int, Fraction]]:
-    return {matrix: {leaf: factor * value for leaf, value in entries.items()} for matrix, entries in u.items()}
+def _minus(u: dict[str, dict[int, Fraction]], v: dict[str, dict[int, Fraction]]) -> dict[str, dict[int, Fraction]]:
+    found = {matrix: dict(entries) for matrix, entries in u.items()}
+    for matrix, entries in v.items():
+        for leaf, value in entries.items():
+            found[matrix][leaf] = found[matrix].get(leaf, Fraction(0)) - value
+    return {matrix: {leaf: value for leaf, value in entries.items() if value} for matrix, entries in found.items()}
 
 
 def require_semidefinite(name: str, a: list[list[Fraction]], work: StepCount | None = None) -> None:

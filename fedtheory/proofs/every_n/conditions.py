@@ -6,7 +6,7 @@ the conditions for pairs of different clients, too, where the number of clients 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector, divide, inner_product, inner_product_apart
@@ -29,23 +29,34 @@ def interpolate_evaluations(
     f_j - f_i + <g_j, dx> + h (||dg||^2/L + mu ||dx||^2 - 2 (mu/L) <dg, dx>) <= 0,  dx = x_i - x_j,  dg = g_i - g_j.
     """
     found = []
+    for label, a, b in name_pairs(name, evaluations):
+        dx, dg = a.x - b.x, a.g - b.g
+        to_gradient, to_point = _factors(dg, dx, big_l, mu)
+        form = Form(values=b.values()) - Form(values=a.values()) + inner_product(dx, to_point + b.g)
+        found.append((label, form if big_l is None else form + inner_product(dg, to_gradient)))
+    return found
+
+
+def name_pairs(name: str, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, Evaluation, Evaluation]]:
+    """The ordered pairs of a function's evaluations, with the names of their conditions."""
     for i, a in enumerate(evaluations):
         for j, b in enumerate(evaluations):
             if i != j:
-                dx, dg = a.x - b.x, a.g - b.g
-                to_gradient, to_point = _factors(dg, dx, big_l, mu)
-                form = Form(values=b.values()) - Form(values=a.values()) + inner_product(dx, to_point + b.g)
-                found.append((f"{name} {i} {j}", form if big_l is None else form + inner_product(dg, to_gradient)))
-    return found
+                yield f"{name} {i} {j}", a, b
+
+
+def name_pairs_apart(name: str, evaluations: Sequence[Evaluation]) -> Iterator[tuple[str, Evaluation, Evaluation]]:
+    """The same between different clients; two points that all clients have in common say nothing new."""
+    for i, a in enumerate(evaluations):
+        for j, b in enumerate(evaluations):
+            if not (a.x.common and b.x.common):
+                yield f"{name} apart {i} {j}", a, b
 
 
 def interpolate_evaluations_apart(
     name: str, evaluations: Sequence[Evaluation], big_l: Number | None, mu: Number, n: int | None
 ) -> Conditions:
-    """The same conditions between different clients k and l, for a function that they share; averaged over pairs.
-
-    Evaluations at two points that all clients have in common say nothing new.
-    """
+    """The same conditions between different clients k and l, for a function that they share; averaged over pairs."""
 
     def product(u: Vector, v: Vector, p: Vector, q: Vector) -> Form:
         """Mean over pairs of <u_k - v_l, p_k - q_l>."""
@@ -53,20 +64,17 @@ def interpolate_evaluations_apart(
         return same - (inner_product_apart(u, q, n) + inner_product_apart(v, p, n))
 
     found = []
-    for i, a in enumerate(evaluations):
-        for j, b in enumerate(evaluations):
-            if a.x.common and b.x.common:
-                continue
-            form = (
-                Form(values=b.values())
-                - Form(values=a.values())
-                + inner_product_apart(a.x, b.g, n)
-                - inner_product(b.x, b.g)
-            )
-            if big_l is not None:
-                (to_gradient, to_point), (its_gradient, its_point) = (_factors(e.g, e.x, big_l, mu) for e in (a, b))
-                form = form + product(a.g, b.g, to_gradient, its_gradient) + product(a.x, b.x, to_point, its_point)
-            found.append((f"{name} apart {i} {j}", form))
+    for label, a, b in name_pairs_apart(name, evaluations):
+        form = (
+            Form(values=b.values())
+            - Form(values=a.values())
+            + inner_product_apart(a.x, b.g, n)
+            - inner_product(b.x, b.g)
+        )
+        if big_l is not None:
+            (to_gradient, to_point), (its_gradient, its_point) = (_factors(e.g, e.x, big_l, mu) for e in (a, b))
+            form = form + product(a.g, b.g, to_gradient, its_gradient) + product(a.x, b.x, to_point, its_point)
+        found.append((label, form))
     return found
 
 

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.exact import solve_exactly
-from fedtheory.proofs.every_n.conditions import interpolate_evaluations, interpolate_evaluations_apart
+from fedtheory.proofs.every_n.conditions import (
+    interpolate_evaluations,
+    interpolate_evaluations_apart,
+    name_pairs,
+    name_pairs_apart,
+)
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
 from fedtheory.proofs.every_n.vectors import Form, Number
 from fedtheory.proofs.semidefinite import solve as conic
@@ -36,6 +41,12 @@ class Function:
         if not self.shared:
             return [*self._own]
         return self._own + interpolate_evaluations_apart(self.name, self.evaluations, self.L, self.mu, n)
+
+    def names_of_conditions(self) -> set[str]:
+        """The names of these conditions, which are not written down for it."""
+        pairs = [*name_pairs(self.name, self.evaluations)]
+        pairs += [*name_pairs_apart(self.name, self.evaluations)] if self.shared else []
+        return {label for label, _, _ in pairs}
 
     @cached_property
     def _own(self) -> list[tuple[str, Form]]:

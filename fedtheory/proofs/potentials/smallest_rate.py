@@ -37,6 +37,7 @@ from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.guard import Runs, require_within
+from fedtheory.proofs.potentials.first_guess import least_that_holds, rate_on_quadratics
 from fedtheory.proofs.potentials.guard import DecreaseQuestion, require_decrease
 from fedtheory.proofs.potentials.invariants import KINDS, ErrorModel, PartKind, Relation, follow_errors
 from fedtheory.proofs.potentials.program import PotentialSearch
@@ -196,7 +197,7 @@ def smallest_rate(
     model = _model(algorithm, function_class, participation, assume)
     model = replace(model, gradients=not model.space.free["deviation"] if gradients is None else gradients)
     search = PotentialSearch.of(model)
-    low, high = 0, int(1 / accuracy)
+    most = int(1 / accuracy)
     answers: dict[int, conic.Solution | conic.Ray] = {}
 
     def exists(k: int) -> bool:
@@ -208,10 +209,8 @@ def smallest_rate(
             return False
         return isinstance(answers[k], conic.Solution)
 
-    found = exists(high)
-    while found and high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if exists(middle) else (middle, high)
+    begin = rate_on_quadratics(model, search.step)
+    high = least_that_holds(exists, most, None if begin is None else float(begin / accuracy)) or most
     excluded = max(((k, a.residual) for k, a in answers.items() if isinstance(a, conic.Ray)), default=None)
     best = answers.get(high)
     potential, proved, decrease, floor, seen = None, None, None, None, None
