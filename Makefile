@@ -85,7 +85,7 @@ $(VENV)/documented: $(VENV)/ready
 	@touch $@
 
 benchmarks: $(VENV)/ready  ## compare with loops, JAX and PyTorch (the latter two if installed)
-	for job in standard_job sweep single_run methods growth worst_case cnn; do $(BIN)/python benchmarks/$$job.py || exit 1; done
+	for job in standard_job sweep single_run methods growth worst_case lyapunov cnn; do $(BIN)/python benchmarks/$$job.py || exit 1; done
 
 # pytest's exit status 5: no test needs what is here
 gpu: $(VENV)/ready  ## measure NumPy, PyTorch and CuPy (report/gpu.csv), then the contract tests on the GPU; GPU=--small, ...
