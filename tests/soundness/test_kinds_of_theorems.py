@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def _load(path: Path) -> ModuleType:
 
 MODULES = [_load(path) for path in sorted(FOLDER.glob("*.py"))]
 CLAIMS: dict[str, Claim] = {claim.id: claim for module in MODULES for claim in module.CLAIMS}
-FALSE: dict[str, str] = {id: text for module in MODULES for id, text in module.FALSE.items()}
+FALSE: dict[str, Any] = {id: text for module in MODULES for id, text in module.FALSE.items()}
 
 
 def theorem_of(claim: Claim) -> Theorem:

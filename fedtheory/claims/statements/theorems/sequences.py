@@ -1,6 +1,7 @@
 """Numbers of the sequences of a theorem, where its hypotheses say what they are: t[0] == 1, t[n+1] == (1 + sqrt(1 + 4*t[n]**2))/2.
 
-Other numbers are the lower ends of their ranges. A number with a root is known to some digits, as a fraction.
+Other numbers are the lower ends of their ranges, or the upper ones where these are zero and no
+hypothesis speaks of them, as of steps that may be as small as one likes. A number with a root is known to some digits, as a fraction.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ def find_numbers(theorem: Theorem, point: Mapping[str, Fraction], count: int) ->
         return values[name, k]
 
     for k in range(count):
-        for name, ends in theorem.sequences.items():
+        for name in theorem.sequences:
             rule = _find_rule(theorem, name, k)
             if rule is None:
-                values[name, k] = Fraction(Sides(point, lookup, theorem.formulas).value(read(ends.partition("..")[0])))
+                values[name, k] = _find_end(theorem, name, Sides(point, lookup, theorem.formulas))
                 continue
             sentence, rounds = rule
             found = Sides({**point, **rounds}, lookup, theorem.formulas).value(sentence.right)
@@ -57,6 +58,16 @@ def find_numbers(theorem: Theorem, point: Mapping[str, Fraction], count: int) ->
             values[name, k] = found if isinstance(found, Fraction) else Fraction(found).limit_denominator(DENOMINATOR)
     _require_met(theorem, point, count, lookup)
     return SequenceNumbers(values, exact)
+
+
+def _find_end(theorem: Theorem, name: str, sides: Sides) -> Fraction:
+    """The end of its range that a number of a sequence is where nothing says what it is."""
+    low, _, high = theorem.sequences[name].partition("..")
+    least = Fraction(sides.value(read(low)))
+    free = not any(
+        quantity_of(node) == name for h in theorem.hypotheses.values() for s in h.sides for node in indexed(s)
+    )
+    return Fraction(sides.value(read(high))) if high and free and not least else least
 
 
 def _find_rule(theorem: Theorem, name: str, k: int) -> tuple[Sentence, dict[str, Fraction]] | None:
