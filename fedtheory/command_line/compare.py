@@ -29,6 +29,12 @@ from fedtheory.command_line.options import (
     smoothness_option,
     write_answer,
 )
+from fedtheory.command_line.weights_of_every_n import (
+    describe_weights_of_every_n,
+    read_weights_of_every_n,
+    tell_weights_of_every_n,
+    weights_of_every_n_option,
+)
 from fedtheory.tools.terminal import make_console, make_plain_table, print_table, show_progress
 
 if TYPE_CHECKING:
@@ -79,6 +85,7 @@ class ComparedMethod:
 @click.option(
     "--zeta", type=float, help="Root mean square of the clients' gradients at x*; methods with a floor need it."
 )
+@weights_of_every_n_option
 @click.option("--accuracy", type=float, default=0.01, show_default=True, help="V is to fall from 1 to this.")
 @click.option(
     "--certificates", type=click.Path(path_type=Path, file_okay=False), help="Write the exact proofs to this folder."
@@ -115,6 +122,8 @@ def compare_command(methods: str, **options: Any) -> None:
     if options["picture"] is not None:
         require_picture_name(options["picture"])
     cases = list(_list_cases([listed(name) for name in dict.fromkeys(methods.split(","))], options))
+    methods_at_a_step = [case.build(case.unit(options["big_l"])) for case in cases]
+    said = tell_weights_of_every_n(read_weights_of_every_n(options), methods_at_a_step)
     identity = [
         str(function_class),
         options["accuracy"],
@@ -128,7 +137,7 @@ def compare_command(methods: str, **options: Any) -> None:
     last = [row for row in rows if row["shown"]]
     if options["picture"] is not None:
         _draw(rows, options["zeta"], options["picture"])
-    _report(last, function_class, options)
+    _report(last, function_class, options, said)
     sys.exit(EXIT_FAILED if any(row["error"] for row in last) else 0)
 
 
@@ -249,8 +258,8 @@ def _tell(found: ProvedProgress, options: dict[str, Any]) -> Cells:
     }
 
 
-def _report(rows: list[Cells], function_class: FunctionClass, options: dict[str, Any]) -> None:
-    answer = {"class": str(function_class), "accuracy": options["accuracy"], "methods": rows}
+def _report(rows: list[Cells], function_class: FunctionClass, options: dict[str, Any], said: Cells) -> None:
+    answer = {"class": str(function_class), "accuracy": options["accuracy"], **said, "methods": rows}
     if write_answer(answer, options["json_file"]):
         return
     click.echo(
@@ -270,6 +279,8 @@ def _report(rows: list[Cells], function_class: FunctionClass, options: dict[str,
         f"rounds: from V = 1 to V <= {options['accuracy']:g}; sent, received: vectors of d floats a client and round, in expectation; "
         "vectors: all of them together. The steps were found numerically: another may be better."
     )
+    for line in describe_weights_of_every_n(answer):
+        click.echo(line)
     for row in rows:
         if row["error"]:
             click.echo(f"{row['method']}: nothing is proved: {row['error']}")

@@ -26,6 +26,12 @@ from fedtheory.command_line.options import (
     solver_limit_option,
     write_answer,
 )
+from fedtheory.command_line.weights_of_every_n import (
+    describe_weights_of_every_n,
+    read_weights_of_every_n,
+    tell_weights_of_every_n,
+    weights_of_every_n_option,
+)
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -60,6 +66,7 @@ MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
     default=None,
     help="Whether V may have the gradients at x among its terms; larger programs.  [default: where clients have nothing of their own]",
 )
+@weights_of_every_n_option
 @proofs_option
 @solver_limit_option
 @answer_option
@@ -89,7 +96,8 @@ def design_command(algorithm: str, **options: Any) -> None:
         if len(free) != 2:
             raise InvalidInput(f"a map has two free options, got {len(free)}")
     values = read_values(entry, options)
-    entry.build(**values)  # what is wrong with a start is told in the method's words
+    method = entry.build(**values)  # what is wrong with a start is told in the method's words
+    said = tell_weights_of_every_n(read_weights_of_every_n(options), [method])
     names = [option.name for option in free]
     given = {name: value for name, value in values.items() if name not in names}
     start = {name: float(values[name] or 0.0) for name in names}
@@ -108,7 +116,7 @@ def design_command(algorithm: str, **options: Any) -> None:
     if options["map_file"] is not None:
         _draw(search, found.parameters, algorithm, options["map_file"], journal)
     journal.close()
-    answer = _summary(found, algorithm, search)
+    answer = _summary(found, algorithm, search) | said
     if options["certificate"] is not None and found.found.decrease is not None and found.found.floor is not None:
         answer["certificates"] = write_proofs((found.found.decrease, found.found.floor), options["certificate"])
     _report(answer, options["json_file"])
@@ -162,6 +170,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
             else "below the proved one; what is true of these parameters is between"
         )
         click.echo(f"at these parameters an exact instance contradicts the rate {low}, {close}")
+    for line in describe_weights_of_every_n(answer):
+        click.echo(line)
     click.echo("that no other parameters are better is not shown")
     if "certificates" in answer:
         click.echo(f"the proof is in {' and '.join(answer['certificates'])}")

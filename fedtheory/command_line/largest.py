@@ -27,6 +27,12 @@ from fedtheory.command_line.options import (
     stated_option,
     write_answer,
 )
+from fedtheory.command_line.weights_of_every_n import (
+    describe_weights_of_every_n,
+    read_weights_of_every_n,
+    tell_weights_of_every_n,
+    weights_of_every_n_option,
+)
 from fedtheory.tools.terminal import show_progress
 
 if TYPE_CHECKING:
@@ -58,6 +64,7 @@ BISECTION = 14  # steps of it that the bar expects
 @click.option(
     "--to", "high", metavar="VALUE", help="Where it ends [default: 4096 times its start; 16 for whole numbers]."
 )
+@weights_of_every_n_option
 @proofs_option
 @solver_limit_option
 @answer_option
@@ -78,12 +85,14 @@ def largest_command(algorithm: str, **options: Any) -> None:
     entry = listed(algorithm)
     option = find_option(entry, options["named"])
     function_class = FunctionClass(options["big_l"], options["mu"])
+    weights = read_weights_of_every_n(options)
     question = _read_question(function_class, options)
     low, high = _read_range(option, options)
     scan = Scan(low, high, whole=option.kind is int)
     given = {name: value for name, value in read_values(entry, options).items() if name != option.name}
+    said = tell_weights_of_every_n(weights, [entry.build(**given, **{option.name: low})] if weights else [])
     found = _search(entry, option, given, question, scan, options["fresh"])
-    answer = summarise_search(found, algorithm, option, question, scan) | {"options": given}
+    answer = summarise_search(found, algorithm, option, question, scan) | {"options": given} | said
     answer["unstated"] = _unstated(algorithm, option)
     if options["certificate"] is not None and found.proof is not None:
         answer["certificates"] = write_proofs(found.proof.certificates, options["certificate"])
@@ -256,6 +265,7 @@ def describe_largest(answer: dict[str, Any]) -> list[str]:
     if answer["refused_at"] is not None:
         lines.append(f"{name} = {answer['refused_at']} is outside the method's definition: {answer['refused_because']}")
     lines += _describe_false(answer)
+    lines += describe_weights_of_every_n(answer)
     if answer["held"]:
         lines.append(
             f"asked from {low} to {high}; the solver found a V at {', '.join(answer['held'])}; between these nothing is claimed"

@@ -19,6 +19,12 @@ from fedtheory.command_line.options import (
     stated_option,
     write_answer,
 )
+from fedtheory.command_line.weights_of_every_n import (
+    describe_weights_of_every_n,
+    read_weights_of_every_n,
+    tell_weights_of_every_n,
+    weights_of_every_n_option,
+)
 
 if TYPE_CHECKING:
     from fedtheory.proofs.certificates.upper_bounds import Certificate
@@ -33,6 +39,7 @@ INSTANCES, ROUNDS = 5, 20  # of the numeric check
 @convexity_option("; 0 for convex")
 @click.option("--clients", type=int, metavar="N", help="Number of clients; with --participants only.")
 @click.option("--participants", type=int, metavar="S", help="S of the N clients take part, uniformly at random.")
+@weights_of_every_n_option
 @click.option("--accuracy", default="0.00001", show_default=True, help="Step of the bisection over rates.")
 @click.option("--gradients", is_flag=True, help="V may have the gradients at x among its terms; larger programs.")
 @stated_option("whose exact rate is computed as well")
@@ -52,6 +59,7 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
     n, s = options["clients"], options["participants"]
     if (n is None) != (s is None):
         raise InvalidInput("--clients N and --participants S go together; without them the answer is for every n >= 2")
+    weights = read_weights_of_every_n(options)
     try:
         accuracy = Fraction(options["accuracy"])
     except (ValueError, ZeroDivisionError) as error:
@@ -59,6 +67,7 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
     sampling = None if n is None else Sampling(n, s)
     function_class = FunctionClass(options["big_l"], options["mu"])
     method = build_algorithm(algorithm, options)
+    said = tell_weights_of_every_n(weights, [method])
     limit = options["time_limit"]
     found = smallest_rate(
         method,
@@ -73,14 +82,15 @@ def lyapunov_command(algorithm: str, **options: Any) -> None:
         "class": str(function_class),
         "clients": "any" if n is None else n,
         "participants": s,
+        **said,
         **_summary(found),
         "observed": _observed(found, options),
         "unstated": tell_unstated(say_given(algorithm, click.get_current_context())),
     }
     if options["stated"]:
-        weights = dict(options["stated"])
-        rate = rate_of(method, function_class, weights, participation=sampling, time_limit=limit)
-        answer["stated"] = {"weights": weights, "rate": float(rate)}
+        stated = dict(options["stated"])
+        rate = rate_of(method, function_class, stated, participation=sampling, time_limit=limit)
+        answer["stated"] = {"weights": stated, "rate": float(rate)}
     if options["certificate"] is not None:
         answer["certificates"] = _write(found, options["certificate"])
     _report(answer, options["json_file"])
@@ -185,6 +195,8 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
             f"exact proof: {proved}"
             + (f" in {' and '.join(answer['certificates'])}" if "certificates" in answer else "")
         )
+    for line in describe_weights_of_every_n(answer):
+        click.echo(line)
     if answer["run_with"]:
         click.echo(f"held against runs with n = {', '.join(map(str, answer['run_with']))}")
     if answer["no_runs"]:
