@@ -13,8 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fedtheory.algorithms.fednova import FedNova
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.context import Context
@@ -23,6 +25,10 @@ from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.client_weights import weighing
+from fedtheory.core.randomness import Key
+from fedtheory.core.weighted import Weighted
+from fedtheory.local.solvers import GradientSteps
 from paper_checks.literature import CLAIMS as OF_LITERATURE
 from paper_checks.literature.accelerated import FISTA, TRIPLE_MOMENTUM
 from paper_checks.literature.compression import DIANA, EF21
@@ -31,12 +37,13 @@ from paper_checks.literature.federated import FEDSPLIT, SAMPLED
 from paper_checks.literature.gradient_methods import ACCELERATED
 from paper_checks.literature.operators import AVERAGED, EXTRAGRADIENT, HALPERN, PROXIMAL_POINTS_SHARP, SUBGRADIENTS
 from paper_checks.literature.unlike_clients import CONSENSUS, DGD, LOCAL_STEPS, SCAFFOLD
+from problems.quadratics import random_quadratics
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "kinds_of_theorems"
 PAGE = ROOT / "docs" / "kinds-of-theorems.md"
 #: constants 3 % lower are not refuted, since these are not sharp
-NOT_SHARP = {"KIND-DRAWN-BY-WEIGHT", "KIND-UNEQUAL-L"}
+NOT_SHARP = {"KIND-DRAWN-BY-WEIGHT", "KIND-UNEQUAL-L", "KIND-FEDNOVA", "KIND-DGD-RATE"}
 #: their proofs take more than 5 seconds
 LONG = {
     "KIND-LINE-SEARCH",
@@ -44,6 +51,7 @@ LONG = {
     "KIND-SVRG",
     "KIND-ABSOLUTE-ERROR",
     "KIND-UNEQUAL-L",
+    "KIND-FEDNOVA",
 }
 #: a statement of another kind
 CONTRACTION = "KIND-SCAFFNEW-ROOT"
@@ -138,6 +146,19 @@ def test_theorems_of_the_literature_three_per_cent_off_are_refuted(name: str) ->
 def test_theorems_of_the_literature_that_are_not_sharp_stand_three_per_cent_off(name: str) -> None:
     found = refute_theorem(OF_NOT_SHARP[name])
     assert isinstance(found, Guarded) and found.points > 0, found
+
+
+def test_the_steps_of_fednova_are_those_of_the_listed_method() -> None:
+    """x+ = x - h (p g_1 + (1 - p) (g_2 + g_2')/2), with h = server_lr lr (p + 2 (1 - p)), is the listed method's round on such clients."""
+    p, lr, server_lr, x = 0.3, 0.2, 0.9, np.array([[1.0, -2.0, 0.5]])
+    clients = random_quadratics(2, 3, L=1.0, mu=0.1, seed=2)
+    problem, method = Weighted(clients, (p, 1 - p)), FedNova(GradientSteps(np.array([1, 2]), lr), server_lr)
+    with weighing(problem):
+        reached = method.round(problem, method.init(problem, x), None, Key(0, 0)).x
+    g = clients.grad(np.broadcast_to(x, (2, 3)))
+    later = clients.grad(x - lr * g)[1]
+    h = server_lr * lr * (p + 2 * (1 - p))
+    assert reached[0] == pytest.approx(x[0] - h * (p * g[0] + (1 - p) * (g[1] + later) / 2), abs=1e-14)
 
 
 def test_the_verdict_is_the_word() -> None:
