@@ -97,7 +97,7 @@ def _class_options(function: Any) -> Any:
 @click.option(
     "--certificate",
     type=OutputFile(terminal=False),
-    help="Write an exact proof of the value (with --clients any).",
+    help="Write an exact proof of the value (with --clients any, or with --weights).",
 )
 @click.option(
     "--largest",
@@ -192,7 +192,8 @@ def _are_exchangeable(options: Mapping[str, Any]) -> bool:
         )
     if options["bound"] is not None and not 0 < options["bound"] < math.inf:
         raise InvalidInput(f"--bound must be positive and finite, got {options['bound']}")
-    names = ("certificate", "largest", "along", "figure", "agree")
+    names: tuple[str, ...] = ("certificate", "largest", "along", "figure", "agree")
+    names = names[1:] if unlike else names  # of clients with weights there is a proof, too
     only = [f"--{name}" for name in names if options[name] not in (None, False)]
     if not exchangeable and only:
         without = "without --weights" if unlike else "(or with --participants)"

@@ -63,10 +63,12 @@ def answer_for_one_n(algorithm: str, function_class: FunctionClass, options: dic
         participants=options["participants"],
         weights=options["weights"],
     )
+    certified = {} if options["certificate"] is None else _certify_weights(found, function_class, options)
     return {
         "algorithm": repr(found.algorithm),
         "class": str(function_class),
         "clients": found.n,
+        **certified,
         **tell_weights(found, options),
         **_tell_value(found),
         "solver": found.solver,
@@ -144,6 +146,36 @@ def _certify(
     proof.write(file)
     held_against = "" if proof.runs is None else proof.runs.told()
     return {"proved": str(proof.bound), "certificate": str(file), "held_against": held_against}
+
+
+def _certify_weights(found: WorstCaseForOneN, function_class: FunctionClass, options: dict[str, Any]) -> dict[str, Any]:
+    """Write an exact proof of the value for the clients' own weights; both must agree.
+
+    Raises
+    ------
+    InvalidInput
+        Some of them are drawn.
+    """
+    from fedtheory.core.errors import InvalidInput
+    from fedtheory.proofs.agreement import hold_together
+    from fedtheory.proofs.certificates.upper_bounds import prove_for_weights
+    from fedtheory.proofs.measures import find_measure
+    from fedtheory.proofs.sizes import sizes_of
+
+    if options["participants"] is not None:
+        raise InvalidInput(
+            "--certificate with --weights is for clients all of which take part; leave --participants out, or --weights and ask --clients any"
+        )
+    asked = {name: options[name] for name in ("rounds", "measure", "radius", "time_limit")}
+    proof = prove_for_weights(found.algorithm, function_class, options["weights"], **asked)
+    size = sizes_of(function_class, find_measure(found.measure), found.radius).goal
+    hold_together("the value", found.value, "its certificate", float(proof.bound), size=size)
+    proof.write(options["certificate"])
+    return {
+        "proved": str(proof.bound),
+        "certificate": str(options["certificate"]),
+        "held_against": "the value of the program",
+    }
 
 
 def _with_parameter(algorithm: str, name: str, options: dict[str, Any]) -> Callable[[Fraction], Any]:

@@ -6,6 +6,7 @@ from .certificates.lower_bounds import check_witness as check_witness
 from .certificates.thresholds import find_threshold as find_threshold
 from .certificates.thresholds import worst_cases_along as worst_cases_along
 from .certificates.upper_bounds import prove as prove
+from .certificates.upper_bounds import prove_for_weights as prove_for_weights
 from .checker.certificates import check as check
 from .checker.derivations import check_derivation as check_derivation
 from .checker.refusals import Refused as Refused

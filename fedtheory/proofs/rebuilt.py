@@ -20,9 +20,11 @@ from fedtheory.proofs.certificates.questions import (
     load_class,
     load_method,
     load_participation,
+    load_weights,
     store_object,
 )
 from fedtheory.proofs.certificates.upper_bounds import store_system
+from fedtheory.proofs.certificates.weighted_programs import state_program_of_weights
 from fedtheory.proofs.checker.certificates import check, read_form, read_functions
 from fedtheory.proofs.checker.reading import MOST_STEPS, read_number
 from fedtheory.proofs.checker.refusals import Refused
@@ -95,7 +97,10 @@ def _rebuild(question: Mapping[str, Any], method: Algorithm) -> dict[str, Any]:
     """The system of a question, as plain data."""
     functions, who = load_class(question["functions"]), load_participation(question["participation"])
     if question["kind"] == "worst case":
-        rounds, radius = int(question["rounds"]), read_number(question["radius"])
+        rounds, radius, weights = int(question["rounds"]), read_number(question["radius"]), load_weights(question)
+        if weights is not None:
+            stated, *_ = state_program_of_weights(method, functions, rounds, question["measure"], radius, weights)
+            return store_system(stated)
         model, *_ = state_program(method, functions, rounds, question["measure"], radius, who)
         return store_system(model)
     followed = follow_errors(method, functions, who)

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from fedtheory.core.client_weights import ClientWeights
@@ -23,7 +24,7 @@ from fedtheory.core.exact import rational
 from fedtheory.proofs.agreement import require_membership
 from fedtheory.proofs.certificates.lower_bounds import attain
 from fedtheory.proofs.certificates.thresholds import CLEARLY
-from fedtheory.proofs.certificates.upper_bounds import prove
+from fedtheory.proofs.certificates.upper_bounds import prove, prove_for_weights
 from fedtheory.proofs.every_n.vectors import Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import find_measure
@@ -31,6 +32,7 @@ from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
 from fedtheory.proofs.semidefinite.bounded import ALLOWED_ERROR
 
 #: what a proof for any number of equal clients says of clients with weights, which are fractions
+FOR_THESE_WEIGHTS = " for clients of these weights"
 FOR_ALL_WEIGHTS = " for every number of equal clients, and so for all weights: those of k_i/N are N equal clients of whom k_i are alike"
 
 Answer = WorstCaseForEveryN | WorstCaseForOneN
@@ -69,11 +71,10 @@ def judge_bound(found: Answer, bound: Fraction | float, *, time_limit: float | N
         raise InvalidInput(f"a stated bound must be a positive number, got {bound}")
     limit: Fraction = Fraction(rational(bound))
     value, relaxed = found.value, relaxations_of(found)
-    at_most = _proved(found, limit, time_limit) if value <= limit * (1 + Fraction(NEAR)) else None
-    if at_most is not None and at_most > limit and _weights_of(found):
+    at_most, whom = _proved(found, limit, time_limit) if value <= limit * (1 + Fraction(NEAR)) else (None, "")
+    if at_most is not None and at_most > limit and whom == FOR_ALL_WEIGHTS:
         at_most = None  # a proof for all weights need not be sharp for these
     if at_most is not None and at_most <= limit:
-        whom = FOR_ALL_WEIGHTS if _weights_of(found) else ""
         return StatedBound("holds", f"at most {float(at_most):.9g} is proved in exact arithmetic{whom}", at_most)
     error = ERROR * abs(value) + (0 if found.unbounded else abs(found.value - found.lower))
     if at_most is None and value + error <= limit:
@@ -153,9 +154,16 @@ def _asked(found: Answer, limit: Fraction, time_limit: float | None, ask: Callab
         return None
 
 
-def _proved(found: Answer, limit: Fraction, time_limit: float | None) -> Fraction | None:
+def _proved(found: Answer, limit: Fraction, time_limit: float | None) -> tuple[Fraction | None, str]:
+    """The bound of an exact certificate, and of whom it is in words where clients have weights: of these, or else of all."""
+    weights = _weights_of(found)
+    if weights is not None and not found.random:
+        ask: Any = partial(prove_for_weights, weights=weights)
+        own = _asked(found, limit, time_limit, lambda *given, participation, **more: ask(*given, **more))
+        if own is not None:
+            return own.bound, FOR_THESE_WEIGHTS
     certificate = _asked(found, limit, time_limit, prove)
-    return None if certificate is None else certificate.bound
+    return None if certificate is None else certificate.bound, "" if weights is None else FOR_ALL_WEIGHTS
 
 
 def _reached(found: Answer, limit: Fraction, time_limit: float | None) -> tuple[Fraction | float | None, str]:

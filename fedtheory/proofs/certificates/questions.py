@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +25,7 @@ KNOWN = re.compile(r"(fedtheory\.(?:algorithms|local)\.[a-z][a-z0-9_]*)\.([A-Z][
 _ABOUT = ("kind", "method", "functions", "participation")
 #: fields of a question by its kind
 FIELDS = {
-    "worst case": (*_ABOUT, "measure", "rounds", "radius"),
+    "worst case": (*_ABOUT, "measure", "rounds", "radius", "weights"),
     "decrease": (*_ABOUT, "rate", "potential", "relations", "first"),
     "floor": (*_ABOUT, "potential", "relations", "first"),
 }
@@ -150,8 +150,10 @@ def ask_worst_case(
     measure: MeasureName,
     radius: Number,
     participation: Sampling | None,
+    weights: Sequence[Fraction] | None = None,
 ) -> dict[str, Any]:
-    """The question that a bound on a worst case answers."""
+    """The question that a bound on a worst case answers; of clients with ``weights``, where it is for these alone."""
+    told = {} if weights is None else {"weights": [str(w) for w in weights]}
     return {
         "kind": "worst case",
         "method": store_object(algorithm),
@@ -160,7 +162,28 @@ def ask_worst_case(
         "rounds": rounds,
         "radius": str(Fraction(rational(radius))),
         "participation": store_participation(participation),
+        **told,
     }
+
+
+def load_weights(question: Mapping[str, Any]) -> list[Fraction] | None:
+    """The weights of the clients that a question is about; None for equal ones.
+
+    Raises
+    ------
+    NotChecked
+        They are no positive numbers with the sum 1, or a number of clients is stated besides.
+    """
+    if "weights" not in question:
+        return None
+    data = question["weights"]
+    try:
+        found = [read_number(w) for w in data] if isinstance(data, list) else []
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        raise NotChecked(f"the weights are none: {str(error)[:200]}") from error
+    if not found or min(found) <= 0 or sum(found) != 1 or question["participation"] is not None:
+        raise NotChecked("weights are positive numbers with the sum 1, of clients all of which take part")
+    return found
 
 
 def describe_question(data: Mapping[str, Any]) -> str:
@@ -176,7 +199,10 @@ def describe_question(data: Mapping[str, Any]) -> str:
         if question["kind"] not in FIELDS:
             raise ValueError(f"{ascii(question['kind'])[:40]} is no kind of question")
         require_fields(question, FIELDS[question["kind"]], "it")
-        about = f"for {_who(load_participation(question['participation']))} and every dimension"
+        weights = load_weights(question)
+        whom = _who(load_participation(question["participation"]))
+        whom = whom if weights is None else f"clients of the weights {', '.join(map(str, weights))}"
+        about = f"for {whom} and every dimension"
         over = f"{_describe(question['method'])} over {load_class(question['functions'])} functions"
         bound = read_number(data["bound"])
         if question["kind"] == "worst case":
@@ -190,8 +216,8 @@ def describe_question(data: Mapping[str, Any]) -> str:
             )
         if bound > 0:
             raise ValueError(f"{question['kind']} is proved up to {show(bound)} only")
-        weights = {_term(term): read_number(w) for term, w in question["potential"].items()}
-        potential = " + ".join(f"{w} {term}" for term, w in weights.items() if w != 0) or "0"
+        terms = {_term(term): read_number(w) for term, w in question["potential"].items()}
+        potential = " + ".join(f"{w} {term}" for term, w in terms.items() if w != 0) or "0"
         relations = "; ".join(_relation(r) for r in question["relations"]) or "none"
         first = read_count(question["first"])
         claim = (

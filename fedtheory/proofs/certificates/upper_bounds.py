@@ -21,6 +21,7 @@ from fedtheory.proofs.agreement import hold_together
 from fedtheory.proofs.certificates.faces import read_faces
 from fedtheory.proofs.certificates.forms import store_form, store_function
 from fedtheory.proofs.certificates.questions import ask_worst_case, describe_question
+from fedtheory.proofs.certificates.weighted_programs import find_shifts, state_program_of_weights
 from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
@@ -92,28 +93,76 @@ def prove(
     model, problem, start, _ = state_program(
         exact, rational(function_class), rounds, measure, rational(radius), participation, time_limit
     )
-    free = find_free_directions(model, problem.evaluations)
+    question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
+    asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
+    posed = _Posed(model, problem, start, find_free_directions(model, problem.evaluations))
+    bound, data = _prove(posed, function_class, measure, radius, digits, time_limit)
+    seen = require_within(asked.runs(float(bound)), bound)
+    return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
+
+
+def prove_for_weights(
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    weights: Sequence[Number],
+    *,
+    rounds: int,
+    measure: MeasureName = "squared_distance",
+    radius: Number = 1,
+    digits: int = 9,
+    time_limit: float | None = None,
+) -> Certificate:
+    """The same for clients with these weights, all of which take part: f is sum_i p_i f_i, averages and zeta are by them.
+
+    It is as sharp as for every n, and of these weights alone; `prove` bounds all weights at once, and need not be attained by them.
+
+    Raises
+    ------
+    CannotTrace, InvalidInput, SolverFailed
+        As in `fedtheory.proofs.certificates.weighted_programs.state_program_of_weights`; or no margin in `MARGINS` led to a proof.
+    """
+    exact, shares = rational(algorithm), [Fraction(rational(w)) for w in weights]
+    model, problem, start = state_program_of_weights(
+        exact, rational(function_class), rounds, measure, rational(radius), shares
+    )
+    posed = _Posed(model, problem, start, find_shifts(model, problem, shares))
+    bound, data = _prove(posed, function_class, measure, radius, digits, time_limit)
+    question = ask_worst_case(exact, function_class, rounds, measure, radius, None, shares)
+    return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """A program of fractions, the problem and the start of which it was traced, and its free directions."""
+
+    model: Model
+    problem: Any
+    start: Any
+    free: Sequence[Direction]
+
+
+def _prove(
+    posed: _Posed,
+    function_class: FunctionClass,
+    measure: MeasureName,
+    radius: Number,
+    digits: int,
+    time_limit: float | None,
+) -> tuple[Fraction, dict[str, Any]]:
+    """A bound and the data of its proof: exactly, or with the first margin that leads to one."""
+    model, free = posed.model, posed.free
     sizes = sizes_of(function_class, find_measure(measure), radius)
-    stated = state_in_units(model, problem, start, free, sizes, time_limit)
+    stated = state_in_units(model, posed.problem, posed.start, free, sizes, time_limit)
     program, scales = stated.program, [Fraction(stated.units.goal) / Fraction(row) for row in stated.units.rows]
     digits = digits - min(0, math.floor(math.log10(sizes.goal)))
-    question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
-
-    def finished(bound: Fraction, data: Mapping[str, Any]) -> Certificate:
-        asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
-        seen = require_within(asked.runs(float(bound)), bound)
-        return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
-
     reasons = []
     try:
         plain = conic.solve_program(program, tolerance=FACE_ACCURACY, solvers=("CLARABEL",), time_limit=time_limit)
         given = [rational(v) for v in (function_class.L, radius, function_class.zeta) if v]
         faces = read_faces(plain.blocks, free, (stated.mean, stated.deviation), [Fraction(v) for v in given])
         multipliers = [_nine_digits(y, scale) for y, scale in zip(plain.multipliers, scales, strict=True)]
-        return finished(
-            *certify_tight(
-                model, without_vanishing(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal
-            )
+        return certify_tight(
+            model, without_vanishing(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal
         )
     except (Refused, SolverFailed) as error:
         reasons.append(f"without margin: {error}")
@@ -133,7 +182,7 @@ def prove(
         except (Refused, SolverFailed) as error:
             reasons.append(f"margin {margin:g}: {error}")
             continue
-        return finished(bound, data)
+        return bound, data
     raise SolverFailed("no exact certificate was found: " + "; ".join(reasons))
 
 

@@ -41,9 +41,12 @@ def describe_system(certificate: dict[str, Any]) -> list[str]:
     used = [name for name in hypotheses if name in certificate["multipliers"]]
     unused = f" (and {len(hypotheses) - len(used)} that were not needed)" if len(used) < len(hypotheses) else ""
     others = ", ".join(certificate.get("functions", {}))
-    who = "every n >= 2" if clients is None else f"n = {clients}"
+    who = "every n >= 2 and " if clients is None else f"n = {clients} and "
+    who = (
+        who if read_count(certificate["deviation"]) else ""
+    )  # vectors without deviations are no clients that are alike
     return [
-        f"inequality system verified: the objective is at most {bound} = {show(bound)} for {who} and every dimension,",
+        f"inequality system verified: the objective is at most {bound} = {show(bound)} for {who}every dimension,",
         f"  whenever the interpolation inequalities of L = {certificate['L']}, mu = {certificate['mu']} hold between the evaluations"
         + (f" (other functions: {others})" if others else ""),
         f"  and the hypotheses: {', '.join(used) or 'none'}{unused}",
