@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import MethodStates, PlayedStates, Theorem, dot, norm2, state
+from fedtheory.claims import MethodStates, PlayedStates, Theorem, bar, dot, norm2, state
 from fedtheory.claims.statements.worlds import Parameters, World
 
 PAPER = "kinds of theorems"
@@ -184,6 +184,44 @@ SGD_NOISE = Theorem(
 )
 
 
+def play_averaged_noise(w: World, p: Parameters, last: int) -> list[Any]:
+    """x+ = x - lr mean_i (grad f_i(x) + e_i), or with - e_i; the mean of n independent errors is sigma/sqrt(n) long."""
+    f, x, star, s = (
+        w.function(p.L, p.mu, client=True, name="f_i"),
+        w.vector("x"),
+        w.vector("x_star"),
+        w.vector("s_i", client=True),
+    )
+    w.at(f, star, "at x_star", g=s - bar(s))
+    states = [[(Fraction(1), SimpleNamespace(x=x, x_star=star, f_i=f))]]
+    for k in range(last):
+        outcomes = []
+        for j, (chance, now) in enumerate(states[-1]):
+            g, _ = w.at(f, now.x, f"at x{k} {j}")
+            e = w.vector(f"e{k} {j}", client=True)
+            w.assume(f"noise {2**k + j}", norm2(bar(e)) - p.sigma**2 / p.n)
+            outcomes += [
+                (chance / 2, SimpleNamespace(x=now.x - bar(g + e * i) * p.lr, x_star=star, f_i=f)) for i in (1, -1)
+            ]
+        states.append(outcomes)
+    return states
+
+
+SGD_FLOOR = Theorem(
+    region="0 < mu < L, 0 < lr <= 1/L, 0 < sigma, 1 <= n",
+    states=PlayedStates(play_averaged_noise),
+    assumed={"noise": "E ||mean_i e_i||^2 <= sigma^2/n, as of independent ones, zero in the mean"},
+    rounds={"t": 0, "T": 0},
+    quantities={"d": "norm2(x - x_star)"},
+    where={"floor": "lr*sigma**2/(n*mu*(2 - lr*mu))"},
+    claim="d[T] <= (1 - lr*mu)**(2*T)*d[0] + floor*(1 - (1 - lr*mu)**(2*T))",
+    proof="""
+      step: d[t+1] <= (1 - lr*mu)**2*d[t] + lr**2*sigma**2/n   by derivation
+      done: claim     by induction T: base combine; step combine (1 - lr*mu)**2*ih, step(t=T)
+    """,
+)
+
+
 def play_svrg(w: World, p: Parameters, last: int) -> list[Any]:
     """Loopless SVRG for two functions; y becomes x with probability q."""
     f, g = w.function(p.L, p.mu, name="f_1"), w.function(p.L, p.mu, name="f_2")
@@ -270,6 +308,13 @@ CLAIMS = [
         "Noise of n clients leaves sigma^2/n; the proof is found.",
         SGD_NOISE,
     ),
+    state(
+        "KIND-SGD-FLOOR",
+        PAPER,
+        "Polyak 1987, Chapter 4, with the sharp floor",
+        "Noise of n clients leaves exactly lr sigma^2/(n mu (2 - lr mu)) of a strongly convex function.",
+        SGD_FLOOR,
+    ),
     state("KIND-SVRG", PAPER, "Kovalev, Horvath and Richtarik 2020", "Loopless SVRG on two functions contracts.", SVRG),
 ]
 
@@ -280,5 +325,6 @@ FALSE = {
     "KIND-ABSOLUTE-ERROR": "d[T] <= (1 - lr*mu)**T*d[0] + 97/100*delta**2/mu**2*(1 - (1 - lr*mu)**T)",
     "KIND-RESOLVENT": "d[T] <= (97/100/(1 + lam*mu))**(2*T)*d[0]",
     "KIND-UNBIASED": "d[T] <= (1 - 103/100*lr*mu)**T*d[0]",
+    "KIND-SGD-FLOOR": "d[T] <= (1 - lr*mu)**(2*T)*d[0] + 97/100*floor*(1 - (1 - lr*mu)**(2*T))",
     "KIND-SVRG": "d[t+1] + 4*lr**2/q*H[t+1] <= (1 - 103/100*lr*mu)*d[t] + 97/100*(1 - q/2)*4*lr**2/q*H[t]",
 }

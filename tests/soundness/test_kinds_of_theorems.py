@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -105,6 +106,18 @@ def test_a_hypothesis_about_numbers_is_met_by_the_instance() -> None:
     broken = refute_theorem(replace(theorem_of(CLAIMS[id]), claim=FALSE[id]))
     assert isinstance(broken, BrokenClaim)
     assert broken.instance.point["m"] ** 2 == broken.rounds["T"] + 1
+
+
+def test_an_instance_against_a_floor_of_noise_has_noise() -> None:
+    """At T = 1 the error is the last leaf, almost sigma/sqrt(n) long; without it nothing is violated."""
+    false = replace(theorem_of(CLAIMS["KIND-SGD-FLOOR"]), claim=FALSE["KIND-SGD-FLOOR"])
+    broken = refute_theorem(false)
+    assert isinstance(broken, BrokenClaim) and broken.rounds["T"] == 1
+    point, (*others, error) = broken.instance.point, broken.instance.mean
+    allowed = point["sigma"] ** 2 / point["n"]
+    assert Fraction(97, 100) * allowed <= sum(e * e for e in error) <= allowed
+    silent = replace(broken, instance=replace(broken.instance, mean=(*others, tuple(0 * e for e in error))))
+    assert replay_claim(false, silent) <= 0
 
 
 #: theorems of the literature with constants that are 3 % off
