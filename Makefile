@@ -35,7 +35,7 @@ selftest: $(VENV)/ready  ## run every planted fault
 
 # claims of every paper whose theorems are many, and quick: some two minutes on two cores, the core included
 KERNEL ?= AFEDPD-L1 AFEDPD-T1R DUALFL-L6.6 DUALFL-T-SEQ DUALFL-T3.2-EXACT DUALFL-T3.4 DUALFL-T3.5 FEDPD-D1 FEDPD-L4 \
-  FEDSLR-L1 FEDSLR-N3 FEDSLR-T1a FEDSLR-T1b SAFARI-T4a SAFARI-X3
+  FEDSLR-L1 FEDSLR-N3 FEDSLR-T1a FEDSLR-T1b SAFARI-T4a SAFARI-X1
 
 kernel: $(VENV)/ready  ## let Rocq check some claims' theorems (it needs coqc); fail unless it accepts one of each, and all; KERNEL=fedslr, ...
 	$(BIN)/fedtheory check --kernel --json report/kernel.json $(ASKED) $(KERNEL)
