@@ -314,8 +314,8 @@ CLAIMS: list[Claim] = [
         readings=[
             *OF_T1,
             "R_P <= epsilon where F_f[r] is 0. Definition 4 asks for it from a polynomial number of samples on, of one algorithm for all laws; here "
-            "no number is enough. Its text has one law from which samples are drawn and errors are counted; the paper's sentence is about the system, "
-            "whose samples are those that the process leaves.",
+            "no number is enough. Its text has one law from which samples are drawn and errors are counted; the paper's sentence is about the "
+            "system, whose samples are those that the process leaves.",
         ],
     ),
     claim_steps(
