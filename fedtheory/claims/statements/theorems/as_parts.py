@@ -178,8 +178,8 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         text = f"no violation over the whole class at {looked}; the proof stops: {proof}"
         yield Part(name, True, "worst case", text, role, covered=covered)
     else:
-        told = (f"the proof stops: {proof}", looked, *([unlike] if unlike else []))
-        yield Part(name, None, "worst case", "; ".join(told), role)
+        text = "; ".join(filter(None, (f"the proof stops: {proof}", looked, unlike)))
+        yield Part(name, None, "worst case", text, role)
 
 
 def tell_unlike_states(theorem: Theorem) -> str:
