@@ -116,7 +116,7 @@ def _write_theorem(verdict: Verdict) -> TheoremPage:
             rocq = {f"{t.name}-{name}": text for t in written.theorems for name, text in t.files().items()}
         except (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError) as error:
             lost = f"{type(error).__name__} {error}"
-            body += "<p>Its proof could not be written as a page.</p>"
+            body += f"<p>Its proof could not be written as a page: {html.escape(str(error))}</p>"
     pieces = [body]
     if verdict.counterexample is not None:
         pieces.append("<h2>The counterexample</h2>")
