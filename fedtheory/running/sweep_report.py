@@ -97,11 +97,19 @@ def _drawn(cell: Cell) -> float:
 
 
 def find_best_cells(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last."""
+    """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last.
+
+    Of cells that end alike up to rounding it is the first in the grid, so that rounding chooses none.
+    """
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in found:
         groups.setdefault((*cell.setup.values(), cell.method), []).append(cell)
-    return [(min(group, key=lambda cell: (cell.failed > 0, cell.loss)), group) for group in groups.values()]
+    return [(_find_best(group), group) for group in groups.values()]
+
+
+def _find_best(group: Sequence[Cell]) -> Cell:
+    lowest = min(group, key=lambda cell: (cell.failed > 0, cell.loss))
+    return next(cell for cell in group if cell is lowest or _are_alike(cell, lowest))
 
 
 def list_alike(best: Cell, group: Sequence[Cell]) -> list[Cell]:

@@ -308,7 +308,7 @@ def test_settings_that_end_alike_up_to_rounding_are_not_called_worse() -> None:
         return [other.settings["local-steps"] for other in list_alike(best, group)]
 
     assert alike(cell(1, 0.5), cell(2, 0.5 + 1e-14), cell(4, 0.5 + 1e-9), cell(8, np.inf)) == [2]
-    assert alike(cell(1, 1e-30), cell(2, 3e-31), cell(4, 1e-27)) == [1]
+    assert alike(cell(1, 1e-30), cell(2, 3e-31), cell(4, 1e-27)) == [2], "the first in the grid is the best"
     assert alike(cell(1, -3e-16, 1e-14), cell(2, 5e-16, 1e-14), cell(4, 1e-13, 1e-14)) == [2], "of values of f"
     assert alike(cell(1, np.inf), cell(2, np.inf)) == [], "of runs that diverged none is as good as another"
     line = {0.1: [cell(1, 0.5), cell(2, 0.5)], 0.2: [cell(1, 0.4), cell(2, 0.3)]}
