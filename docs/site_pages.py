@@ -94,8 +94,8 @@ def make_theorem_page(verdict: Verdict) -> TheoremPage:
 
 @cache
 def _code() -> bytes:
-    """A digest of what writes pages."""
-    folders = ("fedtheory/claims", "fedtheory/proofs", "fedtheory/tools", "docs/site", "paper_checks")
+    """A digest of what writes the text of pages; the frame is put around it each time."""
+    folders = ("fedtheory/claims", "fedtheory/proofs", "fedtheory/tools", "paper_checks")
     files = sorted(f for name in folders for f in (ROOT / name).rglob("*") if f.suffix in (".py", ".html", ".v"))
     return hashlib.blake2b(b"\0".join(f.read_bytes() for f in (*files, Path(__file__)))).digest()
 
