@@ -18,7 +18,7 @@ from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
 MOST_WINNERS = 4  #: settings that won along a line, in its label at most
-ALIKE = 1e-12  #: medians that differ by a smaller share of themselves differ by rounding
+EQUAL_MEDIANS = 1e-12  #: medians that differ by a smaller share of themselves differ by rounding
 GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
 
 
@@ -121,7 +121,7 @@ def _are_alike(one: Cell, other: Cell) -> bool:
     if not (np.isfinite(one.loss) and np.isfinite(other.loss)):
         return False
     far = abs(one.loss - other.loss)
-    return (_is_rounding(one) and _is_rounding(other)) or far <= ALIKE * max(abs(one.loss), abs(other.loss))
+    return (_is_rounding(one) and _is_rounding(other)) or far <= EQUAL_MEDIANS * max(abs(one.loss), abs(other.loss))
 
 
 def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
