@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -101,12 +101,12 @@ class _Suspected(InvalidInput):
     """Floats see a claim fail, and nothing exact does."""
 
 
-def refute_theorem(theorem: Theorem) -> BrokenClaim | Guarded:
-    """An exact instance against a claim; or what was looked at."""
+def refute_theorem(theorem: Theorem, at: Sequence[Mapping[str, Fraction]] = ()) -> BrokenClaim | Guarded:
+    """An exact instance against a claim; or what was looked at. ``at``: points of the region, some that are chosen where it is left out."""
     looked, impossible, left_out, suspected, seen = 0, 0, list[str](), list[str](), list[Mapping[str, int]]()
     for claim, sentence in enumerate(theorem.sentences):
         for rounds in _small_rounds(theorem, sentence):
-            for point in _points(theorem, sentence):
+            for point in at or _points(theorem, sentence):
                 try:
                     settled = settle_parameters(theorem, rounds, point)
                     found = _refute_at(theorem, claim, sentence, rounds, settled)
