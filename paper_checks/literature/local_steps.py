@@ -330,7 +330,7 @@ def play_scaffold(w: World, p: Parameters, last: int) -> list[Any]:
         y = w.vector(f"y_i{k}", True)
         before = {"x": x, "c": bar(c), "c_i": c}
         after = w.round_of(partial(scaffold_of, p.K * p.lr), ScaffoldState, before, y)
-        states.append(SimpleNamespace(x=x, x_star=star, s_i=s, c_i=c, y_i=y, x_new=after["x"], c_new=after["c_i"]))
+        states.append(SimpleNamespace(**before, x_star=star, s_i=s, y_i=y, x_new=after["x"], c_new=after["c_i"]))
         x, c = after["x"], after["c_i"]
     return states
 
