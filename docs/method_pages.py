@@ -128,8 +128,7 @@ def _head(entry: Listed) -> Iterator[str]:
 def _largest(entry: Listed, found: dict[str, Any] | None) -> Iterator[str]:
     yield from ("## Largest certified step", "")
     if found is None or "why_none" in found:
-        why = "was not asked for" if found is None else f"is none: {_plain(found['why_none'])}"
-        yield from (f"Over 1-smooth, 0.1-strongly convex functions there {why}.", "")
+        yield from ("It was not asked for." if found is None else _tell_none(entry, found["why_none"]), "")
         return
     name, (low, high) = f"`{found['option']}`", found["scanned"]
     within = "Over 1-smooth, 0.1-strongly convex functions,"
@@ -151,6 +150,29 @@ def _largest(entry: Listed, found: dict[str, Any] | None) -> Iterator[str]:
         f"{said} Other options have their defaults{_defaults(entry, found)} (`fedtheory largest {entry.name} --option {found['option']}{flag}`).",
         "",
     )
+
+
+#: why no step of a method is certified, as `fedtheory largest` says it to whoever runs it, and as a page does to whoever chooses a method
+NO_STEP = {
+    r".* does not have x\* as a fixed point.*": "its rounds do not come to rest at the minimiser x* of f (see the round above).",
+    r"a potential that decreases in every round.*": "what a round does depends on its number, and what is looked for falls alike in all rounds.",
+    r".* takes gradients at points other than x\*.*": "where it has come to rest it takes gradients at other points than x*, which is not covered.",
+    r"the worst-case engine has no numbers to decide on, and (?:.*: )?(\w+: .*); use .*": (
+        r"its rounds decide by numbers, which a worst case has not (\1)."
+    ),
+    r"the worst-case engine does not run this method, because \w+: (.*); check .*": r"worst cases are not computed of it: \1.",
+}
+
+
+def _tell_none(entry: Listed, why: str) -> str:
+    """Why no step of a method is certified, in words for its reader."""
+    told = next((re.sub(p, words, why) for p, words in NO_STEP.items() if re.fullmatch(p, why)), f"{why}.")
+    told = _plain(told)
+    if "rest at the minimiser" in told or "depends on its number" in told:
+        told += f" `fedtheory worst-case {entry.name} --rounds 5 --zeta 1` tells how far off it is at worst after five."
+    if any(other.name == f"{entry.name}-any" for other in ALGORITHMS):
+        told += f" For every compressor with some error at once there is `{entry.name}-any`."
+    return f"No step is certified over 1-smooth, 0.1-strongly convex functions: {told}"
 
 
 def _defaults(entry: Listed, found: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,6 +76,17 @@ def test_steps_of_methods_with_absent_clients_are_those_of_all(pages):
         for who in (All(), Uniform(1))
     )
     assert all_clients < 0.1 and one > 1e10
+
+
+def test_a_page_without_a_certified_step_says_why_in_words_for_its_reader(pages):
+    for name in ("fedprox", "agd", "ditto", "ef21", "fedrep"):
+        (said,) = re.findall(r"^No step is certified over .*", pages[name], re.MULTILINE)
+        assert "engine" not in said and "potential" not in said and said.endswith(".")
+    assert (
+        "`fedtheory worst-case fedprox --rounds 5 --zeta 1`" in pages["fedprox"]
+        and "there is `ef21-any`" in pages["ef21"]
+    )
+    assert not [name for name, page in pages.items() if "Fraction(" in page or "the worst-case engine" in page]
 
 
 def test_rates_on_a_page_are_those_that_are_found_today_and_that_theory_says(pages):
