@@ -155,7 +155,9 @@ def write_front(verdicts: list[Verdict], out: Path, pages: list[TheoremPage], no
         theorems=len(pages),
         methods=len(ALGORITHMS),
         notebooks=len(notebooks),
-        example=next((v.id for v in verdicts if v.counterexample), verdicts[0].id if verdicts else ""),
+        example=next(
+            (v.id for v in verdicts if v.status in ("refuted", "repaired")), verdicts[0].id if verdicts else ""
+        ),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         version=fedtheory.__version__,
     )

@@ -94,8 +94,8 @@ def make_theorem_page(verdict: Verdict) -> TheoremPage:
 
 @cache
 def _code() -> bytes:
-    """A digest of what writes pages."""
-    folders = ("fedtheory/claims", "fedtheory/proofs", "fedtheory/tools", "docs/site", "paper_checks")
+    """A digest of what writes the text of pages; the frame is put around it each time."""
+    folders = ("fedtheory/claims", "fedtheory/proofs", "fedtheory/tools", "paper_checks")
     files = sorted(f for name in folders for f in (ROOT / name).rglob("*") if f.suffix in (".py", ".html", ".v"))
     return hashlib.blake2b(b"\0".join(f.read_bytes() for f in (*files, Path(__file__)))).digest()
 
@@ -112,11 +112,12 @@ def _write_theorem(verdict: Verdict) -> TheoremPage:
     if is_explained(verdict.evidence):
         try:
             body = write_html(explain_verdict(verdict, claim))
-            written = write_theorems(verdict, claim)
-            rocq = {f"{t.name}-{name}": text for t in written.theorems for name, text in t.files().items()}
         except (FedtheoryError, ArithmeticError, LookupError, ValueError, TypeError) as error:
             lost = f"{type(error).__name__} {error}"
-            body += "<p>Its proof could not be written as a page.</p>"
+            body += f"<p>Its proof could not be written as a page: {html.escape(str(error))}</p>"
+        written = write_theorems(verdict, claim)
+        rocq = {f"{t.name}-{name}": text for t in written.theorems for name, text in t.files().items()}
+        body += "".join(f"<p>Not written for Rocq: {html.escape(why)}</p>" for why in written.left)
     pieces = [body]
     if verdict.counterexample is not None:
         pieces.append("<h2>The counterexample</h2>")

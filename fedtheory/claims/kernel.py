@@ -152,18 +152,26 @@ def write_theorems(verdict: Verdict, claim: Claim | None = None) -> WrittenTheor
     """Theorems of a verdict: whole those that its claim states, and the derivations and certificates of all else."""
     whole, written, left = list[RocqTheorem](), list[OwnStatement](), list[str]()
     for own in [] if claim is None else list_statements(verdict, claim):
-        try:
-            whole += own.write()
-            written.append(own)
-        except NotAvailable as reason:
-            left.append(f"{own.name}: {reason}")
+        found, why = _try_to_write(own.write)
+        whole += found
+        written += [own] if not why else []
+        left += [f"{own.name}: {why}"] if why else []
     theorems = list[RocqTheorem]()
     for piece in list_pieces(verdict, written):
-        try:
-            theorems += piece.write()
-        except NotAvailable as reason:
-            left.append(f"{piece.name}: {reason}")
+        found, why = _try_to_write(piece.write)
+        theorems += found
+        left += [f"{piece.name}: {why}"] if why else []
     return WrittenTheorems(verdict.id, [*whole, *theorems], left)
+
+
+def _try_to_write(write: Callable[[], list[RocqTheorem]]) -> tuple[list[RocqTheorem], str]:
+    """Theorems, or none and why: a text that cannot be written takes nothing from those beside it."""
+    try:
+        return write(), ""
+    except (NotAvailable, InvalidInput) as reason:
+        return [], str(reason)
+    except Exception as error:
+        return [], f"an error: {type(error).__name__}: {error}"
 
 
 def read_theorems(path: Path) -> list[WrittenTheorems]:
@@ -306,13 +314,7 @@ def _ask_pieces(pieces: Sequence[ProofPiece]) -> list[_Asked]:
 def _check_all(writers: Sequence[Callable[[], list[RocqTheorem]]]) -> list[_Asked]:
     written, left = list[list[RocqTheorem]](), list[str]()
     for write in writers:
-        theorems, why = list[RocqTheorem](), ""
-        try:
-            theorems = write()
-        except (NotAvailable, InvalidInput) as reason:
-            why = str(reason)
-        except Exception as error:  # a text that cannot be written takes nothing from those beside it
-            why = f"an error: {type(error).__name__}: {error}"
+        theorems, why = _try_to_write(write)
         written.append(theorems)
         left.append(why)
     every = [t for theorems in written for t in theorems]

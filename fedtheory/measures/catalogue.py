@@ -40,6 +40,9 @@ class NamedMetric:
     is_share : bool
         Whether it is a share of samples that are right: more is better, and its axis is linear. Of all others less is better, and
         their axes are logarithmic.
+    rounding : float
+        A value below this share of the one at the start shows rounding, and says nothing of which run is better: (1e-14)^2 of a square,
+        1e-14 of a difference of values of f.
     """
 
     name: str
@@ -49,6 +52,7 @@ class NamedMetric:
     ability: str | None = None
     needs_optimum: bool = False
     is_share: bool = False
+    rounding: float = 1e-28
 
     @property
     def needs(self) -> str:
@@ -93,7 +97,13 @@ METRICS: dict[str, NamedMetric] = {
         NamedMetric("stationarity", "||grad f(x)||^2", metrics.stationarity),
         NamedMetric("value", "f(x)", metrics.value),
         NamedMetric("magnitude", "||x||^2", metrics.magnitude),
-        NamedMetric("gap", "f(x) - f*", lambda f: metrics.gap(ground_truth(f, witness=False).f), needs_optimum=True),
+        NamedMetric(
+            "gap",
+            "f(x) - f*",
+            lambda f: metrics.gap(ground_truth(f, witness=False).f),
+            needs_optimum=True,
+            rounding=1e-14,
+        ),
         NamedMetric(
             "distance",
             "||x - x*||^2",
@@ -101,7 +111,7 @@ METRICS: dict[str, NamedMetric] = {
             needs_optimum=True,
         ),
         NamedMetric("consensus", "mean_i ||x_i - x||^2", metrics.consensus, "x_i"),
-        NamedMetric("primal_dual_gap", "f(x) - D(lambda)", primal_dual_gap, "lam_i"),
+        NamedMetric("primal_dual_gap", "f(x) - D(lambda)", primal_dual_gap, "lam_i", rounding=1e-14),
         NamedMetric("mean_dual", "||mean_i lambda_i||^2", mean_dual, "lam_i"),
         NamedMetric("personal_value", "mean_i f_i(personal_i)", metrics.personal_value, "personal"),
         NamedMetric(
@@ -209,6 +219,10 @@ def choose_metrics(
     NotAvailable
         The problem's optimum is needed and not certified.
     """
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidInput(
+            f"metrics are a list of names, such as ['gap'], or a mapping of a name to a function; got {names!r}"
+        )
     found = {name: look_up(name) for name in names}
     if {*found} & {*RESIDUALS}:
         method = WithResiduals(method)

@@ -23,6 +23,7 @@ from fedtheory.core.errors import InvalidInput, describe, tell_known
 from fedtheory.core.participation import Uniform
 from fedtheory.measures.catalogue import choose_metrics, look_up
 from fedtheory.running.families import Placed, build_at, find_problem_modules, load_families, make_first_model
+from fedtheory.running.room import MOST_UNASKED, require_room_for_clients
 from fedtheory.running.runner import run, shape_start
 from fedtheory.tools.devices import AUTOMATIC
 from fedtheory.tools.jobs import run_jobs
@@ -187,12 +188,13 @@ class Sweep:
         Raises
         ------
         InvalidInput
-            They are more than `MOST_RUNS`.
+            They are more than `MOST_RUNS`, or one of the problems has more clients than memory holds.
         """
         found: list[Batch] = []
         number, runs = 0, BATCH_RUNS if self.device == "cpu" else BATCH_RUNS_ON_GPU
         if self.size > MOST_RUNS:
             raise InvalidInput(f"these values make {self.size} runs; at most {MOST_RUNS} are taken, name fewer values")
+        self._require_room()
         setups = list(itertools.product(self.problems, _product(self.options), self.instances, self.participants))
         for method in self.methods:
             options_of_method = {option.name: option for option in listed(method).options}
@@ -214,6 +216,12 @@ class Sweep:
                         found.append(batch)
                         number += batch.size
         return found
+
+    def _require_room(self) -> None:
+        """Refuse a problem of more clients than memory holds; each is held alone, since batches follow each other."""
+        for name, options in itertools.product(self.problems, _product(self.options)):
+            if options.get("clients", 0) > MOST_UNASKED:
+                require_room_for_clients(name, **options, seed=self.instances[0], data=self.data)
 
     def journal(self) -> Journal:
         """Return the journal of this sweep; a batch in which a run failed is run again."""

@@ -18,8 +18,7 @@ from fedtheory.tools.value_lists import EVERYTHING
 
 LINES = 12  #: lines in a picture at most
 MOST_WINNERS = 4  #: settings that won along a line, in its label at most
-#: of the start: a metric that is lower mostly shows rounding, and says nothing of which setting is better
-EQUALLY_GOOD = 1e-28
+EQUAL_MEDIANS = 1e-12  #: medians that differ by a smaller share of themselves differ by rounding
 GROWN = 1e3  #: a metric that has grown by this factor is drawn as if the run had diverged: it is about to
 
 
@@ -28,6 +27,7 @@ class Cell:
     """Runs that differ only in their seed and instance.
 
     ``values``: the metric at the end of every run, infinite for a diverged one. ``more_is_better``: whether the metric is a share.
+    ``rounding``: below this share of the start the metric shows rounding (`fedtheory.measures.catalogue.NamedMetric`).
     """
 
     method: str
@@ -38,6 +38,7 @@ class Cell:
     diverged: int
     failed: int
     more_is_better: bool = False
+    rounding: float = 1e-28
 
     @property
     def loss(self) -> float:
@@ -83,6 +84,7 @@ def collect_cells(sweep: Sweep, rows: Iterable[RunRow], metric: str) -> list[Cel
                 sum(row["diverged_at"] is not None for row in ran),
                 len(group) - len(ran),
                 look_up(metric).is_share,
+                look_up(metric).rounding,
             )
         )
     return found
@@ -95,15 +97,35 @@ def _drawn(cell: Cell) -> float:
 
 
 def find_best_cells(found: Sequence[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last."""
+    """For every method in every setup its best cell, and all its cells; cells with runs that could not be run come last.
+
+    Of cells that end alike up to rounding it is the first in the grid, so that rounding chooses none.
+    """
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in found:
         groups.setdefault((*cell.setup.values(), cell.method), []).append(cell)
-    return [(min(group, key=lambda cell: (cell.failed > 0, cell.loss)), group) for group in groups.values()]
+    return [(_find_best(group), group) for group in groups.values()]
+
+
+def _find_best(group: Sequence[Cell]) -> Cell:
+    lowest = min(group, key=lambda cell: (cell.failed > 0, cell.loss))
+    return next(cell for cell in group if cell is lowest or _are_alike(cell, lowest))
+
+
+def list_alike(best: Cell, group: Sequence[Cell]) -> list[Cell]:
+    """Other cells that end where the best one does, up to rounding: nothing says that they are worse."""
+    return [cell for cell in group if cell is not best and _are_alike(cell, best)]
+
+
+def _are_alike(one: Cell, other: Cell) -> bool:
+    if not (np.isfinite(one.loss) and np.isfinite(other.loss)):
+        return False
+    far = abs(one.loss - other.loss)
+    return (_is_rounding(one) and _is_rounding(other)) or far <= EQUAL_MEDIANS * max(abs(one.loss), abs(other.loss))
 
 
 def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
-    """Return a rich table: the best settings of each method in each setup."""
+    """Return a rich table: the best settings of each method in each setup, and how many others end there, up to rounding."""
     from fedtheory.tools.terminal import make_plain_table
 
     found = find_best_cells(collect_cells(sweep, rows, metric))
@@ -120,7 +142,7 @@ def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
         view.add_row(
             *(_shown(value) for value in cell.setup.values()),
             cell.method,
-            ", ".join(f"{name} {_shown(value)}" for name, value in cell.settings.items()) if ran else "",
+            _tell_settings(cell, group) if ran else "",
             ("diverged" if cell.score == np.inf else f"{cell.score:.6g}") if ran else "not run",
             f"{min(cell.values):.3g} to {max(cell.values):.3g}" if ran and len(cell.values) > 1 else "",
             *(
@@ -129,6 +151,14 @@ def tabulate_sweep(sweep: Sweep, rows: Sequence[RunRow], metric: str) -> Any:
             ),
         )
     return view
+
+
+def _tell_settings(best: Cell, group: Sequence[Cell]) -> str:
+    settings, alike = (
+        ", ".join(f"{name} {_shown(value)}" for name, value in best.settings.items()),
+        list_alike(best, group),
+    )
+    return f"{settings}; {len(alike)} more alike up to rounding" if alike else settings
 
 
 def _shown(value: Any) -> str:
@@ -176,27 +206,26 @@ def describe_sweep_picture(sweep: Sweep, rows: Sequence[RunRow], metric: str) ->
             "y": y,
             "z": z,
         }
-    lines: dict[str, dict[float, Cell]] = {}
+    lines: dict[str, dict[float, list[Cell]]] = {}
     for cell in found:
         at = {**cell.setup, **cell.settings}
         if at.get(name) is None:
             continue
         label = ", ".join([cell.method, *(f"{k} {_shown(v)}" for k, v in cell.setup.items() if k != name)])
-        line = lines.setdefault(label, {})
-        place = float(at[name])
-        line[place] = min(cell, line.get(place, cell), key=lambda c: c.loss)
+        lines.setdefault(label, {}).setdefault(float(at[name]), []).append(cell)
     if len(lines) > LINES:
         raise InvalidInput(f"a picture holds {LINES} lines, this sweep has {len(lines)}; sweep fewer methods or setups")
     series = [_draw_line(label, line, name) for label, line in lines.items()]
     return shown | {"ylabel": ylabel, "series": series, "logy": logy}
 
 
-def _draw_line(label: str, line: dict[float, Cell], along: str) -> dict[str, Any]:
+def _draw_line(label: str, line: dict[float, list[Cell]], along: str) -> dict[str, Any]:
     """A method's line: at each place the median of the best cell there, what its other settings are, and a band over its seeds."""
     places = sorted(line)
-    cells = [line[x] for x in places]
+    cells = [min(line[x], key=lambda cell: cell.loss) for x in places]
+    won = [cell for cell, x in zip(cells, places, strict=True) if not list_alike(cell, line[x])]
     drawn = {
-        "label": ", ".join(filter(None, (label, _say_winners(cells, along)))),
+        "label": ", ".join(filter(None, (label, _say_winners(cells, won, along)))),
         "x": places,
         "y": [*map(_drawn, cells)],
     }
@@ -205,15 +234,15 @@ def _draw_line(label: str, line: dict[float, Cell], along: str) -> dict[str, Any
     return drawn
 
 
-def _say_winners(cells: Sequence[Cell], along: str) -> str:
+def _say_winners(cells: Sequence[Cell], won: Sequence[Cell], along: str) -> str:
     """Which values of the other settings won along the axis: ``local-steps 16, then 4`` from the first place to the last.
 
-    Nobody wins where all diverged, nor below `EQUALLY_GOOD`.
+    Nobody wins where all diverged, where others end as low up to rounding, nor where only rounding is left.
     """
-    told, finite = list[str](), [cell for cell in cells if np.isfinite(_drawn(cell)) and not _is_rounding(cell)]
+    told, finite = list[str](), [cell for cell in won if np.isfinite(_drawn(cell)) and not _is_rounding(cell)]
     for name in cells[0].settings:
-        won = [_shown(cell.settings.get(name)) for cell in finite]
-        runs = [value for k, value in enumerate(won) if k == 0 or won[k - 1] != value]
+        values = [_shown(cell.settings.get(name)) for cell in finite]
+        runs = [value for k, value in enumerate(values) if k == 0 or values[k - 1] != value]
         if name != along and runs:
             told.append(
                 f"{name} {', then '.join(runs)}"
@@ -221,7 +250,7 @@ def _say_winners(cells: Sequence[Cell], along: str) -> str:
                 else f"{name} changing {len(runs) - 1} times"
             )
     told += (
-        [f"below {EQUALLY_GOOD:g} of the start not told apart"]
+        [f"below {cells[0].rounding:g} of the start not told apart"]
         if len(cells[0].settings) > 1 and any(map(_is_rounding, cells))
         else []
     )
@@ -230,7 +259,7 @@ def _say_winners(cells: Sequence[Cell], along: str) -> str:
 
 def _is_rounding(cell: Cell) -> bool:
     """Whether what is left is so little that settings are not told apart by it."""
-    return not cell.more_is_better and cell.score is not None and cell.score < EQUALLY_GOOD * cell.at_start
+    return not cell.more_is_better and cell.score is not None and cell.score < cell.rounding * cell.at_start
 
 
 def _numeric(found: Sequence[Cell]) -> dict[str, list[float]]:

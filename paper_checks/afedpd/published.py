@@ -103,6 +103,22 @@ SECONDS = {
 }
 
 
+def list_printed_rows() -> dict[str, list[list[float | None]]]:
+    """The rows of each table as the paper has them: means with deviations, targets with rounds, seconds."""
+    methods = [method for method in TABLE_2_METHODS if method in SECONDS["LeNet"]]
+    found: dict[str, list[list[float | None]]] = {
+        f"Table 2, {network}": [
+            [number for column in TABLE_2_COLUMNS for number in cells[method, *column]] for method in TABLE_2_METHODS
+        ]
+        for network, cells in TABLE_2.items()
+    }
+    found["Table 4"] = [
+        [target, *map(rounds.get, methods)] for by_target in TABLE_4.values() for target, rounds in by_target.items()
+    ]
+    tables = zip(("Table 5", "Table 6"), ("ResNet-18", "LeNet"), strict=True)
+    return found | {table: [[SECONDS[network][m] for m in methods]] for table, network in tables}
+
+
 def printed(cell: Cell) -> str:
     """Return a cell of Table 2 as the paper has it."""
     mean, deviation = cell

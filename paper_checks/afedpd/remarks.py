@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from fedtheory.algorithms import AFedPD
 from fedtheory.algorithms.afedpd import AFedPDState
@@ -218,11 +218,19 @@ class OwnRounds:
 
     def __call__(self, w: World, p: Any, last: int) -> list[Any]:
         """The sum of all mu_i is zero in every state."""
-        mu, who, star = w.vector("mu_i", True), Sampling(p.C, p.P), w.vector("x_star")
+        mu, star = w.vector("mu_i", True), w.vector("x_star")
         fields = {name: w.vector(name) for name in ("x", "x_bar", "lam")}
-        fields |= {"x_i": w.vector("x_i", True), "mu_i": mu - bar(mu)}
+        return self._play(w, p, star, {**fields, "x_i": w.vector("x_i", True), "mu_i": mu - bar(mu)}, last)
+
+    def begin(self, w: World, p: Any) -> Any:
+        """The method's own first state."""
+        first = AFedPD(p.rho).init(cast(Any, Unasked(p.C)), cell(w.vector("x_0")))
+        return self._play(w, p, w.vector("x_star"), vectors_of(first), 0)[0]
+
+    def _play(self, w: World, p: Any, star: Any, fields: dict[str, Any], last: int) -> list[Any]:
+        who = Sampling(p.C, p.P)
         slope, f = w.vector("slope", True), w.function(None, 0, client=True, name="f_i")
-        _, least = w.at(f, star + mu * 0, "f_i at x_star", g=slope - bar(slope))
+        _, least = w.at(f, star + slope * 0, "f_i at x_star", g=slope - bar(slope))
         played = []
         for k in range(last + 1):
             dual = w.value(f"dual {k}")
@@ -240,7 +248,7 @@ CERTIFICATE = Theorem(
     "0 < rho, C in 2.., 1 <= P <= C",
     ("above[t] <= gap[t]", "0 <= above[t]"),
     "dual: claim 1 by derivation\nmin: claim 2 by derivation",
-    states=PlayedStates(OwnRounds()),
+    states=PlayedStates(OwnRounds(), begins=OwnRounds().begin),
     rounds={"t": 0},
     quantities={"gap": "mean(f_i(x_bar)) - dual", "above": "mean(f_i(x_bar) - f_i(x_star))"},
     assumed={"infima": "dual is mean_i inf_y [f_i(y) + <mu_i, y>], at most its value at x_star"},

@@ -284,11 +284,6 @@ def check_t2(
 FIRST: Mapping[str, Any] = {"K": 1, "rho": "1/10", "eta": "1"}
 
 
-def constant_slope(g: Any, x: Any) -> Any:
-    """Of the loss g x."""
-    return g
-
-
 def models_apart(K: int, rho: Any, eta: Any) -> tuple[Any, Any]:
     """After two rounds of one client whose only sample has the loss x, in the mirror -x: the less of thetabar's and theta's gap, and FedAvg's."""
     gaps = []

@@ -25,14 +25,9 @@ from paper_checks.fedpd.theorems import reaches_the_minimiser
 from paper_checks.steps import Step, claim_steps
 from problems.fedavg_divergence import curved_counterexample
 from problems.logistic import fedpd_synthetic
-from problems.quadratics import Quadratic, scalar_quadratics
+from problems.quadratics import scalar_quadratics
 
 _SCRIPT: Any = ScriptedKey(0)
-
-
-def opposite(a: Any) -> Quadratic:
-    """f_1 = (a/2) x^2, f_2 = -(a/2) x^2: f = 0."""
-    return scalar_quadratics(np.array([a, -a]), name="opposite curvatures")
 
 
 # ---- D9 ----------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from paper_checks.fedpd.common import (
     fractions,
     rational,
 )
+from paper_checks.fedpd.two_clients import first_row
 from paper_checks.steps import Step, claim_steps
 from problems.ramps import Ramps
 from problems.separable import root_plus_quadratic
@@ -91,16 +92,6 @@ def entry_of(text: str) -> Any:
 def push_of(eta: Any, G: Any, root: Any) -> Any:
     """eta (G + 2 sqrt(epsilon_1)), with the root given."""
     return eta * (G + 2 * root)
-
-
-def second_row(u: Any, copies: Any, models: Any, push: Any) -> Any:
-    """Right side of the second line of (22)."""
-    return (copies + u * models + 2 * push) / (1 - u)
-
-
-def first_row(entry: Any, p: Any, u: Any, copies: Any, models: Any, push: Any) -> Any:
-    """Right side of the first line of (22), with `push_of`."""
-    return (p * (1 + u) * copies + entry * models + p * (3 + u) * push) / (1 - u)
 
 
 def both_sides(instance: Mapping[str, Any], entry: str, number: Any = Fraction) -> tuple[Any, Any]:

@@ -14,13 +14,14 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import (
-    divergence,
     drawn_samples,
     equivalences,
+    local_divergence,
     skipping,
     spreads,
     statements,
     theorem_one,
+    two_clients,
     variance_reduced,
 )
 from paper_checks.fedpd.common import THRESHOLD, Prescribed
@@ -59,14 +60,16 @@ def _local_step(curvature: int) -> Any:
     """The first local step of FedAvg on +-(curvature/2) x^2, from x1 and x2."""
 
     def step(eta_r: Any, x1: Any = 0, x2: Any = 0) -> Any:
-        sub = Subproblem(divergence.opposite(Fraction(curvature)))
+        functions: Any = local_divergence.OppositeCurvatures(Fraction(curvature))
+        sub = Subproblem(functions)
         return GradientSteps(1, eta_r)(sub, column(x1, x2), SCRIPT, None)[0][:, 0]
 
     return step
 
 
 def _values(x: Any) -> Any:
-    return divergence.opposite(Fraction(2)).value(column(x, x))
+    """Of quadratics that are least or largest at 0, half of <x, f_i'(x)>."""
+    return (column(x, x) * local_divergence.OppositeCurvatures(Fraction(2)).grad(column(x, x)) / 2)[:, 0]
 
 
 _U = {"u": "L*eta"}
@@ -133,21 +136,25 @@ TIES = (
     Printed("FEDPD-L2, definition A12, (22) App B", spreads.PRINTED_ENTRY, where=_U),
     Printed("FEDPD-L2, definition A12 (other reading), (22) App B", spreads.ENTRY, where=_U),
     Printed(
-        "FEDPD-L2, rhs component1, (22) App B", spreads.first_row, where={**_SPREADS, "entry": spreads.PRINTED_ENTRY}
+        "FEDPD-L2, rhs component1, (22) App B",
+        two_clients.first_row,
+        where={**_SPREADS, "entry": spreads.PRINTED_ENTRY},
     ),
     Printed(
         "FEDPD-L2, rhs component1 (other reading), (22) App B",
-        spreads.first_row,
+        two_clients.first_row,
         where={**_SPREADS, "entry": spreads.ENTRY},
     ),
     Printed(
-        "FEDPD-L2, rhs eq52b, (52) App C-B second line", spreads.first_row, where={**_SPREADS, "entry": spreads.ENTRY}
+        "FEDPD-L2, rhs eq52b, (52) App C-B second line",
+        two_clients.first_row,
+        where={**_SPREADS, "entry": spreads.ENTRY},
     ),
-    Printed("FEDPD-L2, rhs component2, (22) App B", spreads.second_row, where=_SPREADS),
-    Printed("FEDPD-L2, rhs eq52a, (52) App C-B first line", spreads.second_row, where=_SPREADS),
+    Printed("FEDPD-L2, rhs component2, (22) App B", two_clients.second_row, where=_SPREADS),
+    Printed("FEDPD-L2, rhs eq52a, (52) App C-B first line", two_clients.second_row, where=_SPREADS),
     Printed(
         "FEDPD-L2, constant prefactor, (22) App B",
-        spreads.second_row,
+        two_clients.second_row,
         where={**_U, "copies": "1", "models": "0", "push": "0"},
     ),
     Printed("FEDPD-L3, rhs, (23) App B", statements.uploads_above_mean, {"N": "n"}, {"spread2": "s**2"}),

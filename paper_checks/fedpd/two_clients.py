@@ -13,6 +13,17 @@ from typing import Any
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.theorems.as_parts import judged_like
 from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.formulas import formula
+
+
+def second_row(u: Any, copies: Any, models: Any, push: Any) -> Any:
+    """Right side of the second line of (22)."""
+    return (copies + u * models + 2 * push) / (1 - u)
+
+
+def first_row(entry: Any, p: Any, u: Any, copies: Any, models: Any, push: Any) -> Any:
+    """Right side of the first line of (22), with `paper_checks.fedpd.spreads.push_of`."""
+    return (p * (1 + u) * copies + entry * models + p * (3 + u) * push) / (1 - u)
 
 
 def play(w: World, p: Parameters, last: int) -> list[State]:
@@ -84,6 +95,7 @@ def entry(second: str = "p*u*(1 + u)") -> Theorem:
         for name in ("copies", "models", "after", "uploads", "bent", "bent_after", "apart", "apart_after")
     }
     errors = {name: f"norm2({name})" for name in ("e_1", "e_2", "e_1_next", "e_2_next")}
+    sizes = {"u": "u", "copies": "D0", "models": "D", "push": "eta*H"}
     products = {f"by_{name}": f"dot(after, {name})" for name in (*SIZES, "bent_after")}
     return Theorem(
         name="Lemma 2 for two clients",
@@ -95,7 +107,7 @@ def entry(second: str = "p*u*(1 + u)") -> Theorem:
             "u": "L*eta",
             "H": "G + 2*e",
             "S": "(1 + u)*m + eta*H",
-            "row": f"(p*(1 + u)*D0 + {second}*D + p*(3 + u)*eta*H)/(1 - u)",
+            "row": formula(first_row, entry=second, p="p", **sizes),
         },
         given={
             "size": "(1 - u)*m == D0 + u*D + 2*eta*H",
@@ -105,7 +117,7 @@ def entry(second: str = "p*u*(1 + u)") -> Theorem:
             "alike_after": "apart_after[r] <= G**2",
             **{f"solved_{name}": f"{name}[r] <= e**2" for name in errors},
         },
-        claim=("sqrt(after[r]) <= (D0 + u*D + 2*eta*H)/(1 - u)", "p*sqrt(uploads[r]) <= row"),
+        claim=(f"sqrt(after[r]) <= {formula(second_row, **sizes)}", "p*sqrt(uploads[r]) <= row"),
         proof="""
       parts: after[r] == by_copies[r] + eta*(by_bent[r] + by_apart[r] - by_bent_after[r] - by_apart_after[r] - by_e_1[r] + by_e_2[r]
                + by_e_1_next[r] - by_e_2_next[r])                          by identity

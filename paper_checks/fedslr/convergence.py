@@ -268,10 +268,9 @@ def dual_runs(ctx: Context, *, eta: str = "1/2", method: Any = FedSLR) -> Iterat
     )
 
 
-CHOICE = "0 < L, 0 < eta <= 1/(2*L)"
-AS_PRINTED = Theorem(CHOICE, "L**2*eta + L - 1/(2*eta) <= 0", "done: claim by combine")
+AS_PRINTED = Theorem(theorems.CHOICE, "L**2*eta + L - 1/(2*eta) <= 0", "done: claim by combine")
 AS_DESCENDED = Theorem(
-    CHOICE,
+    theorems.CHOICE,
     ("L**2*eta + L/2 - 1/(2*eta) <= 0", "(L**2*eta + L/2 - 1/(2*eta))*2*eta == -(1 - 2*L*eta)*(1 + L*eta)"),
     "sign: claim 1 by combine\nfactors: claim 2 by combine",
 )

@@ -16,7 +16,6 @@ from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.fedslr.exact_runs import Constants
 
 #: what the paper asks of the global step size
-STEPS = "0 < L, 0 < eta <= 1/(2*L)"
 INSIDE = "0 < L, 0 < eta < 1/(2*L)"
 
 

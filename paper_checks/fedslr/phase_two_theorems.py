@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.fedslr import kl_theorems
 from paper_checks.fedslr.kl_theorems import SLOPE, TO_THE_SLOPE
-from paper_checks.fedslr.theorems import RESIDUAL, ROUNDS, SERVER, STEPS, VALUES, play_on, play_with_slope
+from paper_checks.fedslr.theorems import CHOICE, RESIDUAL, ROUNDS, SERVER, STEPS, VALUES, play_on, play_with_slope
 
 
 def end_step(w: World, p: Parameters, k: int, state: Any, x: Any, reached: Any, s: Any, phi: Any) -> None:
@@ -150,7 +150,7 @@ def start(w: World, p: Parameters) -> Any:
 
 #: late[t] is 1 where ||w_t - w*||^2 <= 1/H is known, as it is for t > N, and 0 elsewhere
 DISTANCES = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L), 0 < H",
+    f"{CHOICE}, 0 < H",
     "sum(L**2*d[t], t, 0, T) <= L**2*(sum((1 - late[t])*(t + 1), t, 0, T)*(d[0] + 2*eta*r[0]) + (T + 1)/H)",
     """
       fall:    M[t] <= 2*eta*(r[t] - r[t+1])                            by derivation
@@ -182,7 +182,7 @@ EARLY = Theorem(
 )
 #: S_2; and S_1 from a round on from which A4's inequality holds, with k = c C_3/C_2 and phi = 1 - theta
 SQUARES = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L)",
+    CHOICE,
     "sum(M[t], t, 0, T) <= 2*eta*r[0]",
     """
       fall:    M[t] <= 2*eta*(r[t] - r[t+1])                  by derivation

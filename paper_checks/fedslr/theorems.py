@@ -203,11 +203,13 @@ def play_proximal_steps(w: World, p: Parameters, last: int) -> list[Any]:
     return states[: last + 1]
 
 
+#: the steps of the server in Lemma 3 and Theorems 1 and 2
+CHOICE = "0 < L, 0 < eta <= 1/(2*L)"
 ROUNDS = PlayedStates(play_rounds, begins=first_round, least=1)
 
 
 LEMMA_3 = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L)",
+    CHOICE,
     (
         "D[t+1] - D[t] <= (L**2*eta + L/2 - 1/(2*eta))*S[t] - 1/(2*eta)*M[t]",
         "D[t+1] <= D[t]",
@@ -259,7 +261,7 @@ FACTORED = Theorem(
 )
 CONVEX_ROUNDS = PlayedStates(play_convex, begins=partial(first_round, convex=True), least=1)
 CONVEX_SHORT = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L)",
+    CHOICE,
     "D[t+1] <= D[t] - 1/(2*eta)*S[t]",
     "done: claim by derivation",
     states=CONVEX_ROUNDS,
@@ -296,7 +298,7 @@ LOWER_BOUND = Theorem(
     quantities={"D": POTENTIAL, "F": "mean(f_i(w)) + R(w)", "away": "mean(norm2(w - w_i))"},
 )
 FIRST_ROUND = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L)",
+    CHOICE,
     "D[1] <= D[0] - 1/(2*eta)*M[0]",
     "done: claim by derivation",
     states=PlayedStates(play_rounds, start=play_start),
@@ -334,7 +336,7 @@ VALUES, MODELS = "r[t] -> 0 as t in J", "w[t] -> 0 as t in J"
 EXCESS = "R(w_star) - R(z) - dot(bar(grad(f_i, w_star)), z - w_star)"
 CONSTANTS = "norm2(z - w_star) + norm2(s_star) + norm2(bar(grad(f_i, w_star)))"
 LEMMA_4 = Theorem(
-    "0 < L, 0 < eta <= 1/(2*L)",
+    CHOICE,
     ("0 <= r[t]", "r[t] -> 0 as t"),
     """
       falls: r[t+1] <= r[t]   by derivation

@@ -14,7 +14,7 @@ from fedtheory.claims.transcriptions import Printed, bound_of
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import potentials
-from paper_checks.fedslr import exact_runs, lemmas, phase_two
+from paper_checks.fedslr import convergence, exact_runs, lemmas, phase_two, theorems
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT, column, gradient_step, linear
 
@@ -90,12 +90,17 @@ _C5 = {"C1": "c1", "C2": "c2", "C4": "c4"}
 
 TIES = (
     *(
-        Printed(f"FEDSLR-{place}", bound_of(lemmas.STEPS, "eta"))
+        Printed(f"FEDSLR-{place}", bound_of(theorems.CHOICE, "eta"))
         for place in (
             *(f"{id}, condition, Theorem 2" for id in ("T2-72", "T2-81", "T2a", "T2b", "T2c", "T2d")),
             *(f"{id}, condition, Theorem 1" for id in ("T1a", "T1b", "N2")),
             *(f"{id}, condition, Lemma 3" for id in ("L3", "N1")),
         )
+    ),
+    Printed(
+        "FEDSLR-T1a, condition, text after (47)",
+        convergence.AS_PRINTED.claims[0].partition(" <= ")[0],
+        {"eta_g": "eta"},
     ),
     *(
         Printed(f"FEDSLR-{id}, constant C1, {_AFTER_13}; after (70)", _constant("c1_printed"))
@@ -271,7 +276,6 @@ UNTIED = {
         "FEDSLR-L7",
         "FEDSLR-T1a, rhs, eq (43)",
         "FEDSLR-T1a, rhs (other reading), eq (43)",
-        "FEDSLR-T1a, condition, text after (47)",
         "FEDSLR-T1b, rhs",
         *(f"FEDSLR-T2-72, rhs, eq (70) line {k}" for k in _OF_72),
         "FEDSLR-T2-72, rhs (other reading)",

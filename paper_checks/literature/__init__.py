@@ -2,7 +2,7 @@
 
 inequalities (of smooth and convex functions, and of local steps), operators (subgradients, proximal points, averaged operators, Halpern,
 extragradient steps), gradient_methods and accelerated (rates), federated (rates and biases of federated methods), feddyn, compression,
-unlike_clients (local steps, drawn clients, graphs), one_method (methods that are one).
+unlike_clients (local steps, drawn clients, graphs), local_steps (any number of them), one_method (methods that are one).
 A claim's source names author, year and theorem; `SOURCES` has the texts.
 """
 
@@ -16,6 +16,7 @@ from paper_checks.literature import (
     federated,
     gradient_methods,
     inequalities,
+    local_steps,
     one_method,
     operators,
     unlike_clients,
@@ -31,6 +32,7 @@ MODULES = (
     federated,
     feddyn,
     unlike_clients,
+    local_steps,
     compression,
     one_method,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -43,6 +44,14 @@ DOMINATED = Theorem(
     proof="""
       step: gap[t+1] <= (1 - mu/L)*gap[t]   by derivation
       done: claim                           by contraction of step
+    """,
+)
+DOMINATED_SHARP = replace(
+    DOMINATED,
+    claim="gap[T] <= ((2*L - 2*mu)/(2*L + mu))**T*gap[0]",
+    proof="""
+      step: gap[t+1] <= (2*L - 2*mu)/(2*L + mu)*gap[t]   by derivation
+      done: claim                                        by contraction of step
     """,
 )
 STRONG_GAP = Theorem(
@@ -87,16 +96,36 @@ STATIONARY = Theorem(
 )
 
 
+#: the same steps; what a step gains is told by the gradients at both of its ends
+STATIONARY_SHARP = Theorem(
+    region="0 < L",
+    states=PlayedStates(play_smooth),
+    rounds={"t": 0, "T": 0},
+    quantities=STATIONARY.quantities,
+    given=STATIONARY.given,
+    claim="2*g[0] + 3*sum(g[t], t, 1, T) <= 4*L*(F[0] - least[0])",
+    proof="""
+      fall:  4*L*F[t+1] + g[t+1] <= 4*L*F[t] - 2*g[t]                                     by derivation
+      pos:   0 <= g[t]                                                                    by derivation
+      all:   2*g[0] + 3*sum(g[t], t, 1, T) + 4*L*F[T+1] + g[T+1] <= 4*L*F[0]
+               by induction T: base combine fall(t=0); step combine ih, fall(t=T+1)
+      same:  least[t+1] == least[t]                                                       by identity
+      fixed: least[T] == least[0]            by induction T: base combine; step combine ih, same(t=T)
+      done:  claim                           by combine all, pos(t=T+1), (4*L)*below(t=T+1), (-4*L)*fixed(T=T+1)
+    """,
+)
+
+
 def play_proximal_gradients(w: World, p: Parameters, last: int) -> list[Any]:
-    """x+ = prox_{h/L}(x - grad f(x)/L), f convex and L-smooth, h closed and convex; 0 is a subgradient of f + h at x_star."""
-    f, h, x, star = w.function(p.L, 0), w.function(name="h"), w.vector("x"), w.vector("x_star")
+    """x+ = prox_{h/L}(x - grad f(x)/L), f convex and L-smooth, h closed and convex, s its subgradient at x; 0 is one of f + h at x_star."""
+    f, h, x, star, s = w.function(p.L, 0), w.function(name="h"), w.vector("x"), w.vector("x_star"), w.vector("s")
     g, _ = w.at(f, star, "f at x_star")
     w.at(h, star, "h at x_star", g=g * -1)
-    w.at(h, x, "h at x", g=w.vector("s"))
+    w.at(h, x, "h at x", g=s)
     states = []
     for k in range(last + 1):
         g, _ = w.at(f, x, f"f at x{k}")
-        states.append(SimpleNamespace(x=x, x_star=star, f=f, h=h))
+        states.append(SimpleNamespace(x=x, x_star=star, s=s, f=f, h=h))
         s = w.vector(f"s{k}")
         x = x - (g + s) / p.L
         w.at(h, x, f"h at x{k + 1}", g=s)
@@ -114,6 +143,22 @@ PROXIMAL_GRADIENTS = Theorem(
       step: (t + 1)*gap[t+1] + L/2*d[t+1] <= t*gap[t] + L/2*d[t]          by derivation
       all:  N*gap[N] + L/2*d[N] <= L/2*d[0]            by induction N: base combine step(t=0); step combine ih, step(t=N)
       done: claim                                                         by combine all, pos(t=N)
+    """,
+)
+
+
+#: the same steps; G is the gradient of f + h that the next step takes
+PROXIMAL_GRADIENTS_SHARP = Theorem(
+    region="0 < L",
+    states=PlayedStates(play_proximal_gradients),
+    rounds={"t": 0, "N": 1},
+    quantities={**PROXIMAL_GRADIENTS.quantities, "G": "norm2(grad(f, x) + s)"},
+    claim="gap[N] <= L*d[0]/(4*N)",
+    proof="""
+      step: (t + 1)**2*G[t+1]/(2*L) + (t + 1)*gap[t+1] + L/2*d[t+1] <= t**2*G[t]/(2*L) + t*gap[t] + L/2*d[t]    by derivation
+      all:  N**2*G[N]/(2*L) + N*gap[N] + L/2*d[N] <= L/2*d[0]    by induction N: base combine step(t=0); step combine ih, step(t=N)
+      last: 2*t*gap[t] <= t**2*G[t]/(2*L) + t*gap[t] + L/2*d[t]                           by derivation
+      done: claim                                                                         by combine (1/(2*N))*all, (1/(2*N))*last(t=N)
     """,
 )
 
@@ -156,9 +201,9 @@ LAST_GRADIENT = Theorem(
 )
 
 
-def gap_of(method: str, claimed: str) -> Bound:
+def gap_of(method: str, claimed: str, steps: str = "1..") -> Bound:
     """f - f* after N steps of size 1/L from a distance of R at most; its proof is found."""
-    region = "0 < L, 0 < R, N in 1.."
+    region = f"0 < L, 0 < R, N in {steps}"
     return Bound(
         method, "lr = 1/L", region=region, functions="L", measure="gap", rounds="N", radius="R", claimed=claimed
     )
@@ -222,6 +267,13 @@ CLAIMS = [
         DOMINATED,
     ),
     state(
+        "LIT-PL-RATE-SHARP",
+        PAPER,
+        "Abbaszadehpeivasteh, de Klerk and Zamani 2023, for steps of size 1/L",
+        "f(x^T) - f* <= ((2 L - 2 mu)/(2 L + mu))^T (f(x^0) - f*) under the Polyak-Lojasiewicz inequality.",
+        DOMINATED_SHARP,
+    ),
+    state(
         "LIT-GD-GRADIENT",
         PAPER,
         "Teboulle and Vaisman 2023",
@@ -236,11 +288,26 @@ CLAIMS = [
         STATIONARY,
     ),
     state(
+        "LIT-GD-STATIONARY-SHARP",
+        PAPER,
+        "Abbaszadehpeivasteh, de Klerk and Zamani 2022, for steps of size 1/L",
+        "2 ||grad f(x^0)||^2 + 3 (||grad f(x^1)||^2 + ... + ||grad f(x^T)||^2) <= 4 L (f(x^0) - f*) there, so that the least of them is at most "
+        "4 L (f(x^0) - f*)/(3 T + 2).",
+        STATIONARY_SHARP,
+    ),
+    state(
         "LIT-ISTA",
         PAPER,
         "Beck and Teboulle 2009, Theorem 3.1",
         "N proximal gradient steps of size 1/L leave F(x^N) - F* <= L R^2/(2 N).",
         PROXIMAL_GRADIENTS,
+    ),
+    state(
+        "LIT-ISTA-SHARP",
+        PAPER,
+        "Taylor, Hendrickx and Glineur 2018",
+        "N proximal gradient steps of size 1/L leave F(x^N) - F* <= L R^2/(4 N).",
+        PROXIMAL_GRADIENTS_SHARP,
     ),
     state(
         "LIT-SGD",
@@ -272,5 +339,12 @@ CLAIMS = [
         "Nesterov 1983",
         "N accelerated steps of size 1/L leave f(x^N) - f* <= 2 L R^2/(N + 1)^2.",
         gap_of("agd", "2*L*R**2/(N + 1)**2"),
+    ),
+    state(
+        "LIT-AGD-SHARP",
+        f"{PAPER}, derived",
+        "Nesterov 1983, with the sharp constant, for N up to 6",
+        "N <= 6 accelerated steps of size 1/L leave f(x^N) - f* <= 2 L R^2/((N + 2) (N + 3)).",
+        gap_of("agd", "2*L*R**2/((N + 2)*(N + 3))", "1..6"),
     ),
 ]

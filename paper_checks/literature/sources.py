@@ -6,6 +6,10 @@ PAPER = "literature"
 
 #: author and year, as claims name them, and the text
 SOURCES = {
+    "Abbaszadehpeivasteh, de Klerk and Zamani 2022": "H. Abbaszadehpeivasteh, E. de Klerk, M. Zamani: The exact worst-case convergence rate of the "
+    "gradient method with fixed step lengths for L-smooth functions. Optimization Letters 16, 2022",
+    "Abbaszadehpeivasteh, de Klerk and Zamani 2023": "H. Abbaszadehpeivasteh, E. de Klerk, M. Zamani: Conditions for linear convergence of the "
+    "gradient method for non-convex optimization. Optimization Letters 17, 2023",
     "Acar et al. 2021": "D. A. E. Acar, Y. Zhao, R. M. Navarro, M. Mattina, P. N. Whatmough, V. Saligrama: Federated learning based on dynamic "
     "regularization. ICLR 2021",
     "Baillon and Haddad 1977": "J.-B. Baillon, G. Haddad: Quelques propriétés des opérateurs angle-bornés et n-cycliquement monotones. Israel "

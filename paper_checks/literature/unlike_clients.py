@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -86,6 +87,37 @@ def play_dgd(w: World, p: Parameters, last: int) -> list[Any]:
     return play_mixing(w, p, last, star, lambda w, p, x, k: w.at(f, x, f"at x{k}")[0])
 
 
+def play_absent(w: World, p: Parameters, last: int) -> list[Any]:
+    """MIFA with one full local step: x+ = x - lr mean_i grad f_i(y_i), y_i the model that client i was last heard about, x or the one before it."""
+    f, star, u = w.function(p.L, p.mu, client=True, name="f_i"), w.vector("x_star"), w.vector("u_i", client=True)
+    s = u - bar(u)
+    w.at(f, star, "at x_star", g=s)
+    x, before, states = w.vector("x"), w.vector("before"), list[Any]()
+    for k in range(last + 1):
+        y = w.vector(f"y_i{k}", client=True)
+        w.assume(f"heard {k}", norm2(x - y) - norm2(x - before))
+        g, _ = w.at(f, y, f"at y{k}")
+        states.append(SimpleNamespace(x=x, before=before, y_i=y, v_i=g - s, x_star=star, s_i=s))
+        x, before = x - bar(g) * p.lr, x
+    return states
+
+
+def play_fednova(w: World, p: Parameters, last: int) -> list[Any]:
+    """FedNova with two clients, of which the one takes a step and the other two: moves are divided by 1 and 2, and tau_eff is their mean, 3/2."""
+    f_1, f_2 = w.function(p.L, p.mu, name="f_1"), w.function(p.L, p.mu, name="f_2")
+    x, star, s = w.vector("x"), w.vector("x_star"), w.vector("s")
+    w.at(f_1, star, "f_1 at x_star", g=s)
+    w.at(f_2, star, "f_2 at x_star", g=-s)
+    states = []
+    for k in range(last + 1):
+        (g_1, _), (g_2, _) = w.at(f_1, x, f"f_1 at x{k}"), w.at(f_2, x, f"f_2 at x{k}")
+        y = x - g_2 * p.lr
+        g_3, _ = w.at(f_2, y, f"f_2 at y{k}")
+        states.append(SimpleNamespace(x=x, y=y, u=g_1 - s, v=g_2 + s, w=g_3 + s, s=s, x_star=star))
+        x = x - (g_1 + (g_2 + g_3) / 2) * (p.lr * Fraction(3, 4))
+    return states
+
+
 MIXED = {"mixing": "mixing shrinks deviations by lam", "bounded": "mean_i ||g_i||^2 <= G^2"}
 APART = "mean(norm2(x_i - bar(x_i)))"
 CONSENSUS = Theorem(
@@ -113,6 +145,69 @@ DGD = Theorem(
       near:  C[T] <= lr**2*G**2/(1 - lam)**2                by induction T: base combine start; step combine lam*ih, apart(t=T)
       step:  d[t+1] <= (1 - lr*mu)*d[t] + 2*L*lr*C[t]       by derivation
       done:  claim     by induction T: base combine; step combine (1 - lr*mu)*ih, step(t=T), (2*L*lr)*near
+    """,
+)
+
+#: gradients of one round ago are as far off as the model has moved since
+OLD_GRADIENTS = Theorem(
+    region="0 < mu < L, 0 < lr <= 1/(4*L)",
+    states=PlayedStates(play_absent),
+    assumed={
+        "heard": "each client is heard in this round or was in the last one, and its gradient is the one of there"
+    },
+    rounds={"t": 0, "T": 0},
+    quantities={
+        "D": "norm2(x - x_star)",
+        "M": "norm2(x - before)",
+        "Y": "mean(norm2(x - y_i))",
+        "S": "mean(norm2(v_i))",
+        "J": "dot(bar(v_i), x - x_star)",
+    },
+    claim="D[T] + 4*lr*L*M[T] <= (1 - lr*mu/2)**T*(D[0] + 4*lr*L*M[0])",
+    proof="""
+      old:    Y[t] <= M[t]                                                          by derivation
+      strong: -J[t] <= -mu/4*D[t] - S[t]/(4*L) + 3/2*L*Y[t]                         by derivation
+      moved:  D[t+1] <= D[t] - 2*lr*J[t] + lr**2*S[t]                               by derivation
+      far:    M[t+1] <= lr**2*S[t]                                                  by derivation
+      S_pos:  0 <= S[t]                                                             by derivation
+      M_pos:  0 <= M[t]                                                             by derivation
+      step:   D[t+1] + 4*lr*L*M[t+1] <= (1 - lr*mu/2)*(D[t] + 4*lr*L*M[t])
+                by combine moved, (2*lr)*strong, (3*lr*L)*old, (4*lr*L)*far, (lr/(2*L) - lr**2 - 4*lr**3*L)*S_pos, (lr*L*(1 - 2*lr*mu))*M_pos
+      done:   claim     by induction T: base combine; step combine (1 - lr*mu/2)*ih, step(t=T)
+    """,
+)
+#: tau_eff = 3/2; u, v and w are gradients less those at x*, of client 1 at x, and of client 2 at x and after its first step
+TWO_KINDS = Theorem(
+    region="0 < mu < L, 0 < lr <= 1/(4*L), 0 < zeta",
+    states=PlayedStates(play_fednova),
+    rounds={"t": 0, "T": 0},
+    where={"rho": "1 - 7/8*lr*3/2*mu", "floor": "12/7*L*lr**2*zeta**2/mu"},
+    quantities={
+        "D": "norm2(x - x_star)",
+        "z": "norm2(s)",
+        "Y": "norm2(x - y)",
+        "U": "norm2(u)",
+        "V": "norm2(v)",
+        "W": "norm2(w)",
+        "I": "dot(u, x - x_star)",
+        "J": "dot(v, x - x_star)",
+        "H": "dot(w, x - x_star)",
+    },
+    given={"unlike": "z[t] <= zeta**2"},
+    claim="D[T] <= rho**T*D[0] + floor*(1 - rho**T)",
+    proof="""
+      one:    -I[t] <= -mu/2*D[t] - U[t]/(2*L)                                      by derivation
+      two:    -J[t] <= -mu/2*D[t] - V[t]/(2*L)                                      by derivation
+      three:  -H[t] <= -mu/4*D[t] - W[t]/(4*L) + 3/2*L*Y[t]                         by derivation
+      away:   Y[t] <= 2*lr**2*(V[t] + z[t])                                         by derivation
+      U_pos:  0 <= U[t]                                                             by derivation
+      V_pos:  0 <= V[t]                                                             by derivation
+      W_pos:  0 <= W[t]                                                             by derivation
+      moved:  D[t+1] <= D[t] - 3/2*lr*(I[t] + J[t]/2 + H[t]/2) + 9/16*lr**2*(2*U[t] + V[t] + W[t])        by derivation
+      step:   D[t+1] <= rho*D[t] + 9/4*L*lr**3*z[t]
+                by combine moved, (3/2*lr)*one, (3/4*lr)*two, (3/4*lr)*three, (9/8*lr*L)*away, (3/4*lr/L - 9/8*lr**2)*U_pos,
+                  (3/8*lr/L - 9/16*lr**2 - 9/4*lr**3*L)*V_pos, (3/16*lr/L - 9/16*lr**2)*W_pos
+      done:   claim     by induction T: base combine; step combine rho*ih, step(t=T), (9/4*L*lr**3)*unlike(t=T)
     """,
 )
 
@@ -162,5 +257,21 @@ CLAIMS = [
         "Decentralised gradient descent from one model for all: the mean model comes linearly to a distance of sqrt(2 L/mu) lr G/(1 - lam) "
         "from x*, for lr <= 1/(2 L).",
         DGD,
+    ),
+    state(
+        "LIT-MIFA-ABSENT",
+        PAPER,
+        "Gu et al. 2021, Algorithm 1, with one full local step and clients that are absent from one round at most in a row; other constants",
+        "MIFA, where absent clients count with the gradient that they sent last: ||x - x*||^2 + 4 lr L ||x - x_before||^2 falls by "
+        "1 - lr mu/2 a round, whoever is absent, for lr <= 1/(4 L).",
+        OLD_GRADIENTS,
+    ),
+    state(
+        "LIT-FEDNOVA-CONVEX",
+        PAPER,
+        "Wang et al. 2020, normalised averaging, with one step of the one client and two of the other; tau_eff = 3/2; constants of ours",
+        "FedNova there comes linearly, by 1 - (7/8) lr tau_eff mu a round, to a distance from x* whose square is at most (12/7) L lr^2 zeta^2/mu, "
+        "zeta = ||grad f_1(x*)||, for lr <= 1/(4 L), over the whole class.",
+        TWO_KINDS,
     ),
 ]

@@ -26,8 +26,10 @@ from fedtheory.proofs.facts import compare
 from paper_checks.formulas import formula
 from paper_checks.safari.learners import (
     CHERNOFF,
+    CLIENTS_NOT_LEARNABLE,
     CLIENTS_SELECTED,
     ENOUGH_AT_SERVER,
+    SAMPLES_NOT_LEARNABLE,
     SAMPLES_SELECTED,
     SHARPER,
     WITH_SERVER,
@@ -299,6 +301,22 @@ CLAIMS: list[Claim] = [
         check_t1e,
         (Fault("n = 2", "equal clients, whole clients selected", {"samples": 2}),),
         ("whole clients take part or do not, as in SAFARI-T1's first part",),
+    ),
+    claim_steps(
+        "SAFARI-T1-PAC",
+        PAPER,
+        "after Theorem 1, Definition 4",
+        "FL with incomplete participation is not PAC-learnable: where Definition 4 asks for P[R_P <= epsilon] >= 1 - delta, for epsilon = "
+        "(1-omega)/8 and every delta <= 1/20 each learner falls short under some process, law and target, for every number of samples.",
+        (Step(CLIENTS_STEP, CLIENTS_NOT_LEARNABLE), Step(SAMPLES_STEP, SAMPLES_NOT_LEARNABLE)),
+        kind="divergence",
+        assumptions=[NON_TRIVIAL],
+        readings=[
+            *OF_T1,
+            "R_P <= epsilon where F_f[r] is 0. Definition 4 asks for it from a polynomial number of samples on, of one algorithm for all laws; here "
+            "no number is enough. Its text has one law from which samples are drawn and errors are counted; the paper's sentence is about the "
+            "system, whose samples are those that the process leaves.",
+        ],
     ),
     claim_steps(
         "SAFARI-T1f",

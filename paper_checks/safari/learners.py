@@ -39,7 +39,24 @@ def is_flag(number: str) -> str:
 
 
 RISES = worse(over_outcomes("F_0[r]"), over_outcomes("F_1[r]"))
+_LEARNS = [over_outcomes(f"(1 - F_{label}[r])") for label in (0, 1)]
+#: by how much the probability that the risk is at most the level falls short of one, under the target where that is more
+SHORT = worse(*(f"1 - {probability}" for probability in _LEARNS))
 WEIGHTS = {"weights": "sum(w[r], r, 0, N) == 1"}
+#: how a proof ends where the claim is about the probability of a risk above the level, and where it is about that of one at most the level
+ENDS_RISES = f"""
+      worse_0: {over_outcomes("F_0[r]")} <= {RISES}             by combine
+      worse_1: {over_outcomes("F_1[r]")} <= {RISES}             by combine
+      done:    claim                                            by combine (1/2)*worse_0, (1/2)*worse_1, (1/2)*all, (1/2)*half"""
+ENDS_LEARNS = f"""
+      rest_0:  {_LEARNS[0]} == {over_outcomes("1")} - {over_outcomes("F_0[r]")}
+                 by induction N: base combine; step combine ih
+      rest_1:  {_LEARNS[1]} == {over_outcomes("1")} - {over_outcomes("F_1[r]")}
+                 by induction N: base combine; step combine ih
+      short_0: 1 - {_LEARNS[0]} <= {SHORT}                      by combine
+      short_1: 1 - {_LEARNS[1]} <= {SHORT}                      by combine
+      done:    claim
+                 by combine (1/2)*short_0, (1/2)*short_1, (1/2)*rest_0, (1/2)*rest_1, 1*weights, (1/2)*all, (1/2)*half"""
 #: labels under both targets; F_f is 1 where the risk is above a level
 FLAGS = ("j_0", "j_1", "k_0", "k_1", "F_0", "F_1")
 
@@ -83,10 +100,7 @@ def worse_target(
       either:  {flag} <= F_0[r] + F_1[r]                        by combine ({flag})*miss_0, ({flag})*miss_1, (-1)*same
       all:     {over_outcomes(flag)} <= {over_outcomes("F_0[r]")} + {over_outcomes("F_1[r]")}
                  by induction N: base combine w[0]*either(r=0); step combine ih, w[N+1]*either(r=N+1)
-      {half}
-      worse_0: {over_outcomes("F_0[r]")} <= {RISES}             by combine
-      worse_1: {over_outcomes("F_1[r]")} <= {RISES}             by combine
-      done:    claim                                            by combine (1/2)*worse_0, (1/2)*worse_1, (1/2)*all, (1/2)*half
+      {half}{more.pop("ends", ENDS_RISES)}
 """,
         **more,
     )
@@ -94,7 +108,18 @@ def worse_target(
 
 #: the first m clients, all of whose samples are x_1, take part
 ALWAYS = ("1", dict[str, str](), f"half:    1 <= {over_outcomes('1')}       by combine weights")
+#: the number delta of Definition 4
+DELTA = ", 0 < delta <= 1/20"
 CLIENTS_SELECTED = worse_target("clients are selected", OF_CLIENTS, "(1 - omega)/8", f"1/20 < {RISES}", hidden=ALWAYS)
+CLIENTS_NOT_LEARNABLE = worse_target(
+    "clients are selected",
+    OF_CLIENTS,
+    "(1 - omega)/8",
+    f"delta < {SHORT}",
+    hidden=ALWAYS,
+    region=DELTA,
+    ends=ENDS_LEARNS,
+)
 #: s[r] of M n samples are x_2, which is hidden where it can be: where they are fewer than (1 - omega) M n
 WHERE_IT_CAN_BE = (
     "hides[r]",
@@ -109,21 +134,24 @@ WHERE_IT_CAN_BE = (
 )
 
 
-def samples_selected(theta: str, claim: str) -> Theorem:
+def samples_selected(theta: str, claim: str, region: str = "", **more: Any) -> Theorem:
     """The risk is above theta (1 - omega)/2."""
+    theta_is = f", 0 <= {theta} < 1" if theta.isidentifier() else ""
     return worse_target(
         "samples are selected",
         OF_SAMPLES,
         f"{theta}*(1 - omega)/2",
         claim,
         hidden=WHERE_IT_CAN_BE,
-        region=", 1 <= M, 1 <= n" + (f", 0 <= {theta} < 1" if theta.isidentifier() else ""),
+        region=f", 1 <= M, 1 <= n{theta_is}{region}",
         sequences={"s": "0", "hides": "0..1"},
+        **more,
     )
 
 
 SAMPLES_SELECTED = samples_selected("1/4", f"1/20 < {RISES}")
 SHARPER = samples_selected("theta", f"1/4 <= {RISES}")
+SAMPLES_NOT_LEARNABLE = samples_selected("1/4", f"delta < {SHORT}", DELTA, ends=ENDS_LEARNS)
 
 
 _RISKS = [risk(OF_CLIENTS, f"j_{label}[r]", f"k_{label}[r]", label) for label in (0, 1)]

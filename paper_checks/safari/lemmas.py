@@ -16,8 +16,6 @@ from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 
 STEPS = "0 < L, 1 <= K, 0 < eta"
 NOISE = "0 < L, 0 < eta, 0 < s2"
-#: eta_c <= 1/(8 L K), what the drift needs
-SHORT = "0 < L, 1 <= K, 0 < eta <= 1/(8*L*K), 0 <= G2"
 
 
 # ---- a round of the server ------------------------------------------------------------------------------------------
@@ -52,12 +50,19 @@ def local_work(w: World, p: Parameters, convex: bool = False) -> SimpleNamespace
     return SimpleNamespace(**locals())
 
 
+def inner_product_below(
+    slope: Any, G: Any, drift: Any, eta: Any, K: Any, L: Any, sigma_G2: Any, c: Any = 1, d: Any = 1
+) -> Any:
+    """Right side of (36), with squared lengths of the gradient at x, of G, and of y - x."""
+    return slope * (-K * eta / 2) - G * (eta / (2 * K)) + drift * (d * eta * K * L**2) + c * eta * K * sigma_G2
+
+
 def inner_product_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(36): <g, -eta G> <= -(K eta/2)||g||^2 - (eta/(2K))||G||^2 + c eta K sigma_G^2 + d eta K L^2 mean ||y - x||^2."""
     r = local_work(w, p)
     G = bar(r.gy) * p.K
-    allowed = norm2(r.y - r.x) * (c.d * p.eta * p.K * p.L**2) + c.c * p.eta * p.K * p.G2
-    return allowed * -1 - dot(r.g, G) * p.eta + norm2(r.g) * (p.K * p.eta / 2) + norm2(G) * (p.eta / (2 * p.K))
+    allowed = inner_product_below(norm2(r.g), norm2(G), norm2(r.y - r.x), p.eta, p.K, p.L, p.G2, c.c, c.d)
+    return allowed * -1 - dot(r.g, G) * p.eta
 
 
 INNER_PRODUCT = Lemma("inner product", "(31)-(36)", f"{STEPS}, 0 <= G2", inner_product_step, {"c": 1, "d": 1})
@@ -100,11 +105,15 @@ def perturbed(w: World, p: Parameters, c: LemmaConstants) -> Any:
 PERTURBED = Lemma("perturbed strong convexity", "(63)", "0 < mu < L", perturbed, {"c": "1/4"})
 
 
+def moment_below(drift: Any, slope: Any, K: Any, L: Any, sigma_G2: Any, c: Any = 4) -> Any:
+    """Right side of (70), with squared lengths of y - x and of the gradient at x."""
+    return drift * (2 * K**2 * L**2) + 4 * K**2 * sigma_G2 + slope * (c * K**2)
+
+
 def moment_of_gradients(w: World, p: Parameters, c: LemmaConstants) -> Any:
     """(70): ||G||^2 <= 2 K^2 L^2 mean ||y - x||^2 + 4 K^2 sigma_G^2 + c K^2 ||g||^2."""
     r = local_work(w, p)
-    allowed = norm2(r.y - r.x) * (2 * p.K**2 * p.L**2) + 4 * p.K**2 * p.G2 + norm2(r.g) * (c.c * p.K**2)
-    return norm2(bar(r.gy) * p.K) - allowed
+    return norm2(bar(r.gy) * p.K) - moment_below(norm2(r.y - r.x), norm2(r.g), p.K, p.L, p.G2, c.c)
 
 
 MOMENT = Lemma("second moment", "(67)-(70)", f"{STEPS}, 0 <= G2", moment_of_gradients, {"c": 4})

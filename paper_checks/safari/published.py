@@ -108,6 +108,25 @@ TEST_IMAGES = {
 }
 
 
+def list_printed_rows() -> dict[str, list[tuple[float | None, ...]]]:
+    """The rows of each table as the paper has them; Tables 3 and 4 begin with samples of the server, and deviations follow means."""
+    by_server = {data: [(k, *row) for k, row in rows.items()] for data, rows in GAIN_BY_SERVER.items()}
+    return {
+        "Table 1": [row for rows in FEDAVG.values() for row in rows.values()],
+        "Table 2": [row for rows in GAIN.values() for row in rows.values()],
+        "Table 3": by_server["MNIST"],
+        "Table 4": by_server["CIFAR-10"],
+        "Table 5": [row for rows in BY_PROBABILITY.values() for row in zip(*rows.values(), strict=True)],
+        "Table 6": [tuple(number for cell in FASHION_BY_ABSENT.values() for number in cell)],
+        "Table 7": [tuple(number for cell in FASHION_BY_SERVER.values() for number in cell)],
+        **{
+            f"Table {k}": [tuple(number for cell in row for number in cell) for row in REPEATED[data].values()]
+            for k, data in ((8, "MNIST"), (9, "CIFAR-10"))
+        },
+        **{f"Table {k}": [*BY_PARTICIPANTS[data].values()] for k, data in ((10, "MNIST"), (11, "CIFAR-10"))},
+    }
+
+
 def pick(row: Row, p: int) -> float | None:
     """Return what a row prints for p classes a client."""
     return row[CLASSES.index(p)]

@@ -36,11 +36,8 @@ CLIENT_4 = (
 )
 #: the terms of the mixture that (54) is to make up for 4 q sigma_G^2 with, none of which is positive
 SLOPES_4 = "(1 - q)*(L*eta_s - 1)*slope + q*(8*L*eta_s/K**2 - 2/K**2)*G"
-#: that, and (51)-(52), a round's share of it
 PULL_4 = "4*q*sigma_G2"
-MIXED_4 = f"2/eta_s*change + {DELTA} + {PULL_4} + {SLOPES_4}"
-#: (36) and (44) of a client round, ``{drift}``: mean_i ||x_{r,k}^i - x_r||^2 or its bound
-INNER_4 = "-K*eta_c/2*slope - eta_c/(2*K)*G + eta_c*K*sigma_G2 + eta_c*K*L**2*{drift}"
+#: (44) of a client round
 MOMENT_4 = "L*eta_c**2/2*(2*G + 2*K*sigma2/m)"
 #: orders in R, and what the second is said to need
 ORDER_C1A, ORDER_C1B, NOISE_C1B = "1/sqrt(R)", "1/sqrt(m*K*R)", "sigma_s2 <= sigma2/(m*K)"
@@ -73,11 +70,8 @@ CLIENT_DISTANCE = (
 MIXED_5 = f"q*({CLIENT_DISTANCE}) + (1 - q)*({SERVER_DISTANCE})"
 #: (81)-(82), with the constants of `EXCESS_5`
 MIXED_BY_ETABAR = f"(1 - etabar)*dist + etabar*({EXCESS_5} + {DELTABAR})"
-#: (63) at each pair, (70), and the noise of (61)
-INNER_5 = "-2*eta_c*K*(G_4 + mu/4*dist - L*drift)"
-MOMENT_5 = "2*K**2*L**2*drift + 4*K**2*sigma_G2 + 4*K**2*G_3"
+#: the noise of (61)
 NOISE_5 = "K*sigma2/m"
-ROUND_5 = f"dist + {INNER_5} + eta_c**2*({MOMENT_5} + {NOISE_5})"
 STEP_5 = "0 < eta_s <= 2/(L + mu)"
 #: etabar by the clients' step, and by the server's
 ETABAR = ("eta_c*K*mu/2", "2*eta_s*L*mu/(L + mu)")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from fedtheory.claims import Assumption
 from fedtheory.claims.transcriptions import Printed, bound_of, compare_printed, read_transcription, right_of
+from paper_checks.formulas import formula
 from paper_checks.given_gradients import gradient_step, weight
-from paper_checks.safari import generalisation, learnability, lemma_one, lemmas, positively_related
+from paper_checks.safari import generalisation, learnability, lemma_one, lemmas, local_steps, positively_related
 from paper_checks.safari import theorems as t
 from problems.learning import HiddenPoint
 from problems.thresholds import uniform
@@ -26,6 +28,25 @@ _ROUND = _T4 | {
     "drift": "SX/(m*K)",
 }
 _NO_SLOPES = {"G_3": "0", "G_4": "0"}
+#: right sides of (36) and (70), as the lemmas have them
+_INNER_4, _MOMENT_5 = (
+    formula(side, **{name: name for name in ("slope", "drift", "K", "L", "sigma_G2")}, **more)
+    for side, more in ((lemmas.inner_product_below, {"G": "G", "eta": "eta_c"}), (lemmas.moment_below, {}))
+)
+_MOMENT_5 = _MOMENT_5.replace("slope", "G_3")
+#: (51)-(52), a round's share of it
+_MIXED_4 = f"2/eta_s*change + {t.DELTA} + {t.PULL_4} + {t.SLOPES_4}"
+
+
+def _inner_5(dist: Any, drift: Any, G_4: Any, mu: Any, L: Any, K: Any, eta_c: Any) -> Any:
+    """The sum over steps of (63), which is right at each pair."""
+    return (
+        -2 * eta_c * K * lemmas.perturbed_below(G_4, 0, dist, drift, mu, L, Fraction(lemmas.PERTURBED.constants["c"]))
+    )
+
+
+_INNER_5 = formula(_inner_5, **{name: name for name in ("dist", "drift", "G_4", "mu", "L", "K", "eta_c")})
+_ROUND_5 = f"dist + {_INNER_5} + eta_c**2*({_MOMENT_5} + {t.NOISE_5})"
 T4_BOUND = Printed("SAFARI-T4, rhs, Theorem 4 with delta put in", t.BOUND_4, where=_T4)
 T4_CONDITION = Printed("SAFARI-T4, condition q, Theorem 4", t.THRESHOLD_4.format(power=2), where=_T4 | _G)
 T5_BOUND = Printed(
@@ -103,21 +124,21 @@ TIES = (
         for place in ("T4, condition eta_c (also), Theorem 4", "T4e, condition eta_c, text after (46)")
     ),
     Printed("SAFARI-T4a, rhs, eq. (28)", t.SERVER_4, where=_ROUND),
-    Printed("SAFARI-T4b, rhs, eqs. (35)-(36)", t.INNER_4.format(drift="drift"), where=_ROUND | {"drift": t.DRIFT}),
+    Printed("SAFARI-T4b, rhs, eqs. (35)-(36)", _INNER_4, where=_ROUND | {"drift": t.DRIFT}),
     Printed("SAFARI-T4c, rhs, text after (77); bracket of (41)", t.DRIFT, where=_ROUND),
-    Printed("SAFARI-T4c, condition eta_c, text after (41)", bound_of(lemmas.SHORT, "eta")),
+    Printed("SAFARI-T4c, condition eta_c, text after (41)", bound_of(local_steps.DRIFT_OF_STEPS.region, "eta_c")),
     Printed("SAFARI-T4d, rhs, eq. (43)", t.MOMENT_4, {"N2": "K*sigma2/m"}, {"G": "Gn2"}),
     Printed("SAFARI-T4d, rhs, eq. (44)", t.MOMENT_4, where=_ROUND),
     Printed(
         "SAFARI-T4e, rhs, eqs. (45)-(46)",
-        f"change + {t.INNER_4.format(drift='drift')} + {t.MOMENT_4}",
+        f"change + {_INNER_4} + {t.MOMENT_4}",
         where=_ROUND | {"slope": "0", "drift": t.DRIFT_BOUND},
     ),
     Printed("SAFARI-T4e, rhs, eqs. (47)-(48)", t.CLIENT_4, where=_ROUND | {"eta_s": "K*eta_c/2"}),
     Printed("SAFARI-T4e, rhs, eqs. (49)-(50)", t.CLIENT_4, where=_ROUND),
     Printed(
         "SAFARI-T4f, rhs, eqs. (51)-(52)",
-        t.MIXED_4,
+        _MIXED_4,
         {"Rs": "(1 - q)*R", "Rc": "q*R", "ST": "change*R", "S1": "(1 - q)*R*slope", "S2": "q*R*G"},
         {k: v for k, v in _T4.items() if k.startswith("sigma")},
     ),
@@ -169,12 +190,12 @@ TIES = (
         {"c": str(lemmas.PERTURBED.constants["c"])},
     ),
     *(
-        Printed(f"SAFARI-T5c, rhs, eqs. {place}", f"dist + {t.INNER_5} + eta_c**2*(Gn2 + {t.NOISE_5})", where=_ROUND)
+        Printed(f"SAFARI-T5c, rhs, eqs. {place}", f"dist + {_INNER_5} + eta_c**2*(Gn2 + {t.NOISE_5})", where=_ROUND)
         for place in ("(62)-(63)", "(64)-(65)")
     ),
-    Printed("SAFARI-T5d, rhs, eq. (70)", t.MOMENT_5, where=_ROUND),
-    Printed("SAFARI-T5e, rhs, eqs. (72)-(73)", t.ROUND_5, where=_ROUND),
-    Printed("SAFARI-T5e, rhs, eqs. (74)-(75)", t.ROUND_5, where=_ROUND | {"drift": t.DRIFT}),
+    Printed("SAFARI-T5d, rhs, eq. (70)", _MOMENT_5, where=_ROUND),
+    Printed("SAFARI-T5e, rhs, eqs. (72)-(73)", _ROUND_5, where=_ROUND),
+    Printed("SAFARI-T5e, rhs, eqs. (74)-(75)", _ROUND_5, where=_ROUND | {"drift": t.DRIFT}),
     Printed("SAFARI-T5e, rhs, eqs. (76)-(77)", t.CLIENT_DISTANCE, where=_ROUND),
     Printed("SAFARI-T5f, rhs, eqs. (78)-(80)", t.MIXED_5, where=_ROUND | t.BY_ETABAR),
     Printed("SAFARI-T5f, rhs, eq. (83)", t.MIXED_5, where=_ROUND | _NO_SLOPES | t.BY_ETABAR),

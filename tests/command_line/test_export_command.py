@@ -55,6 +55,12 @@ def test_a_theorem_is_written_whole_and_another_one_by_its_pieces(claims, verdic
     assert [t.name for t in pieces.theorems] == ["MINE_2"] and "rests" in pieces.left[0]
 
 
+def test_an_error_while_a_theorem_is_written_is_told_and_its_pieces_are_written(claims, verdicts, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.claims.kernel.OwnStatement.write", lambda own: {}["a leaf"])
+    found = write_theorems(verdicts["MINE-1"], claims["MINE-1"])
+    assert found.theorems and found.left == ["MINE_1_theorem: an error: KeyError: 'a leaf'"]
+
+
 def test_theorems_inside_of_steps_are_written_whole(claims, verdicts) -> None:
     """Those that a term proves, one after the other; their derivations are not written once more."""
     part = next(part["name"] for part in verdicts["MINE-1"].evidence if part.get("proves"))

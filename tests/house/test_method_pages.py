@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from problems.quadratics import scalar_quadratics
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "method_pages.py")))
 KEPT = json.loads((ROOT / "docs" / "largest_steps.json").read_text())
+CURVES = json.loads((ROOT / "docs" / "rate_curves.json").read_text())
 EXPECTED = {
     row["id"]: row["status"] for row in json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
 }
@@ -66,14 +68,36 @@ def test_every_verdict_stands_somewhere():
 def test_steps_of_methods_with_absent_clients_are_those_of_all(pages):
     """FedVARP with one of four equal clients a round diverges just below the step that is certified with everyone."""
     for name in ("fedvarp", "fedavg"):
-        assert "functions and all clients in every round `lr` = 1.999 is proved to converge" in pages[name]
-    assert "all clients in every round `" not in pages["gd"]
+        assert "functions, with all clients in every round, `lr` = 1.999 is proved to converge" in pages[name]
+    assert "all clients in every round, `" not in pages["gd"]
     f, x0 = scalar_quadratics([1.0] * 4, [1.0, -1.0, 2.0, 0.0]), np.ones(1)
     all_clients, one = (
         run(FedVARP(GradientSteps(1, 1.99)), f, x0, 200, participation=who)["stationarity"][-1]
         for who in (All(), Uniform(1))
     )
     assert all_clients < 0.1 and one > 1e10
+
+
+def test_a_page_without_a_certified_step_says_why_in_words_for_its_reader(pages):
+    for name in ("fedprox", "agd", "ditto", "ef21", "fedrep"):
+        (said,) = re.findall(r"^No step is certified over .*", pages[name], re.MULTILINE)
+        assert "engine" not in said and "potential" not in said and said.endswith(".")
+    assert (
+        "`fedtheory worst-case fedprox --rounds 5 --zeta 1`" in pages["fedprox"]
+        and "there is `ef21-any`" in pages["ef21"]
+    )
+    assert not [name for name, page in pages.items() if "Fraction(" in page or "the worst-case engine" in page]
+
+
+def test_rates_on_a_page_are_those_that_are_found_today_and_that_theory_says(pages):
+    """Of gradient descent: max(1 - lr mu, lr L - 1)^2; SCAFFOLD with one local step is gradient descent."""
+    found = PAGES.measure_curves(listed("gd"), KEPT["gd"])
+    assert found == CURVES["gd"], "run python docs/method_pages.py --curves"
+    for lr, rate in found[0]["points"]:
+        assert max(1 - 0.1 * lr, lr - 1) ** 2 <= rate <= max(1 - 0.1 * lr, lr - 1) ** 2 + 3e-5
+    assert CURVES["scaffold"][0]["points"] == found[0]["points"] and CURVES["scaffold"][1]["local_steps"] == 8
+    assert "| `lr`, 8 local steps | 0.125 |" in pages["scaffold"] and pages["scaffold"].count("<polyline") == 2
+    assert "## Rate curve" not in pages["fedprox"] and {*CURVES} <= {entry.name for entry in ALGORITHMS}
 
 
 def test_names_are_found_as_papers_write_them():

@@ -12,6 +12,8 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from guides import read_blocks
+from test_guides import require_output
 
 pytest.importorskip("hatchling", reason="packages are built by hatchling, of the extra test")
 pytestmark = pytest.mark.slow
@@ -137,6 +139,27 @@ def test_a_users_own_modules_keep_their_names(installed, tmp_path) -> None:
     (tmp_path / "own.py").write_text(f"{code}\n{CLAIM}")
     said = run_python("-m", "fedtheory", "check", "own.py", "--workers", "1", python=installed, cwd=tmp_path)
     assert "1 supported" in said
+
+
+def test_readme_works_from_the_wheel(installed, tmp_path) -> None:
+    """Its file of claims and its walk, in a folder of their own with a `problems` of the user's beside them."""
+    claims, walk = (block.text for block in read_blocks("README.md", "python"))
+    for name, text in (("my_paper", claims), ("walk", walk), ("problems", "raise RuntimeError('the user's own')\n")):
+        (tmp_path / f"{name}.py").write_text(text)
+    said = run_python("-m", "fedtheory", "check", "my_paper.py", "--workers", "1", python=installed, cwd=tmp_path)
+    assert "1 proved" in said
+    said = run_python("walk.py", python=installed, cwd=tmp_path)
+    assert "2.709" in said and "eta" in said
+
+
+def test_ten_minutes_work_from_the_wheel(installed, tmp_path) -> None:
+    """Its blocks as one module, after the command that they read the file of."""
+    command = ("-m", "fedtheory", "check", "FEDPD-L4", "--workers", "1", "--json", "found.json")
+    run_python(*command, python=installed, cwd=tmp_path)
+    page = "docs/ten-minutes.md"
+    (tmp_path / "walk.py").write_text("".join(block.text for block in read_blocks(page, "python")))
+    printed = "".join(block.text for block in read_blocks(page, "text"))
+    require_output(page, printed, run_python("walk.py", python=installed, cwd=tmp_path))
 
 
 def test_a_type_checker_sees_its_types(installed) -> None:

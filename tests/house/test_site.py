@@ -128,6 +128,20 @@ def test_pages_fit_a_telephone_and_the_keyboard_skips_to_the_text(site, tmp_path
     assert found == [390, 390, True, True]
 
 
+PRINTED = """
+const closed = [...document.querySelectorAll("details")].filter((one) => !one.open).length;
+dispatchEvent(new Event("beforeprint"));
+const open = [...document.querySelectorAll("details")].every((one) => one.open);
+dispatchEvent(new Event("afterprint"));
+return [closed > 0, open, [...document.querySelectorAll("details")].filter((one) => !one.open).length === closed];
+"""
+
+
+@pytest.mark.slow
+def test_printing_a_theorem_opens_its_text_for_rocq(site, tmp_path) -> None:
+    assert ask_page((site[0] / "theorems" / "AFEDPD-S1.html").read_text(), PRINTED, tmp_path) == [True, True, True]
+
+
 def test_a_notebook_becomes_a_page_with_pictures_and_formulas() -> None:
     pytest.importorskip("nbconvert", reason="the gallery is made by nbconvert, of the extra 'docs'")
     found = site_pages.convert_notebook(DOCS.parent / "notebooks" / "dual_drift.ipynb")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +15,20 @@ from fedtheory.algorithms import momentum
 from fedtheory.claims.transcriptions import Printed, compare_printed
 from paper_checks.afedpd import generalisation, local_steps, recursion, remarks, theorem_two, virtual_update
 from paper_checks.afedpd import lemmas as afedpd
+from paper_checks.afedpd import published as afedpd_tables
 from paper_checks.dualfl import bounds, sequence
-from paper_checks.fedpd import drawn_samples, equivalences, skipping, spreads, statements, theorem_one
+from paper_checks.fedpd import drawn_samples, equivalences, skipping, statements, theorem_one, two_clients
 from paper_checks.fedpd import variance_reduced as oracle_two
 from paper_checks.fedslr import exact_runs, phase_two
 from paper_checks.fedslr import lemmas as fedslr
+from paper_checks.fedslr import printed as fedslr_tables
 from paper_checks.safari import generalisation as learning
 from paper_checks.safari import lemmas as safari
 from paper_checks.safari import no_worse
-from paper_checks.second_readings import PAPERS, read_second
+from paper_checks.safari import published as safari_tables
+from paper_checks.second_readings import PAPERS, TABLES, list_differences, read_second
 
+PAPER_CHECKS = Path(__file__).resolve().parents[2] / "paper_checks"
 #: how many printed formulas are tied at least
 TIED = {"fedpd": 71, "afedpd": 104, "safari": 99, "dualfl": 26, "fedslr": 87}
 
@@ -39,6 +46,95 @@ def test_every_row_is_tied_or_has_a_reason(paper: str) -> None:
     assert coverage.tied >= TIED[paper]
 
 
+@pytest.mark.parametrize("paper", TABLES)
+def test_tables_have_the_numbers_that_were_read_a_second_time(paper: str) -> None:
+    assert list_differences(paper) == []
+
+
+def test_a_changed_number_of_a_table_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(afedpd_tables.SECONDS["LeNet"], "A-FedPDSAM", 13.91)
+    monkeypatch.setitem(safari_tables.GAIN["MNIST"], 4, (None, None, 10.69, 31.08))
+    monkeypatch.setitem(fedslr_tables.TABLE_3, 1e-5, (63.63, 819.44, 7.33, 81.89, 819.44))
+    assert [told.partition(":")[0] for told in list_differences("afedpd")] == ["Table 6, row 1"]
+    assert [told.partition(":")[0] for told in list_differences("safari")] == ["Table 2, row 3"]
+    assert [told.partition(":")[0] for told in list_differences("fedslr")] == ["Table 3, row 1"]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    loaded = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return loaded | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+
+
+def defined_in(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def read_by_claims(ledger: Iterable[str]) -> set[str]:
+    """Names that the claims of a ledger's modules, given as texts, reach by what they are made of."""
+    made_of: dict[str, set[str]] = {}
+    for text in ledger:
+        for node in ast.parse(text).body:
+            for name in defined_in(node) or {"CLAIMS"}:
+                made_of.setdefault(name, set()).update(names_in(node))
+    found, waiting = set[str](), ["CLAIMS"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += made_of.get(name, ())
+    return found
+
+
+def is_read(module: str, name: str, ledger: Mapping[str, str]) -> bool:
+    """Whether a module's name is read where it is defined, or elsewhere in the ledger."""
+    for own, text in ledger.items():
+        nodes = list(ast.walk(ast.parse(text)))
+        here = [n for n in nodes if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+        there = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr == name and names_in(n.value) == {module}]
+        taken = [n for n in nodes if isinstance(n, ast.ImportFrom) and (n.module or "").endswith(f".{module}")]
+        if (own == module and here) or there or any(alias.name == name for n in taken for alias in n.names):
+            return True
+    return False
+
+
+def names_tied(text: str) -> set[tuple[str, str]]:
+    """Modules of a ledger with their names that its ties read."""
+    tree = ast.parse(text)
+    modules = {a.asname or a.name: a.name for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names}
+    return {
+        (modules[n.value.id], n.attr)
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id in modules
+    }
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_what_is_compared_with_the_second_reading_is_read_by_claims(paper: str) -> None:
+    """A formula that ties alone read is a second copy of what a claim says, and comparing it shows nothing."""
+    texts = {path.stem: path.read_text() for path in (PAPER_CHECKS / paper).glob("*.py")}
+    ties = texts.pop("transcribed")
+    tied = {(module, name) for module, name in names_tied(ties) if module in texts}
+    assert {name for _, name in tied} <= read_by_claims(texts.values())
+    assert [(module, name) for module, name in sorted(tied) if not is_read(module, name, texts)] == []
+
+
+def test_a_formula_that_no_claim_reads_is_seen() -> None:
+    ledger = ['A = "x"\nB = "y"\nC = f"{B}"', "CLAIMS = [claim(A)]"]
+    assert read_by_claims(ledger) >= {"A"}
+    assert not read_by_claims(ledger) & {"B", "C"}
+    assert names_tied("from paper import theorems as t\nTIES = (Printed(t.A), Printed(t.C))") == {
+        ("theorems", "A"),
+        ("theorems", "C"),
+    }
+    assert [is_read("one", "STEPS", {"one": "STEPS = 1", "two": text}) for text in ("one.STEPS", "STEPS")] == [
+        True,
+        False,
+    ]
+
+
 def ties_of(paper: str, row: str) -> list[tuple[Printed, Any]]:
     reading = read_second(paper)
     return [(tie, reading.rows) for tie in reading.ties if tie.row.startswith(row)]
@@ -53,7 +149,7 @@ MUTANTS = {
         Mutant("eps, not 3 G^2", skipping.cost_allowed, "3 * G**2", "G**2", ("R5, condition C_p",)),
         Mutant("2 - 2u in (46)", statements.change_by_x, "eta - 1)", "eta - 2)", ("L1, rhs eq46,",)),
         Mutant("eps/(4L) in (24)", statements.below_level, "(2 * L)", "(4 * L)", ("L4, rhs,",)),
-        Mutant("2 + u in (22)", spreads.first_row, "(3 + u)", "(2 + u)", ("L2, rhs component1,",)),
+        Mutant("2 + u in (22)", two_clients.first_row, "(3 + u)", "(2 + u)", ("L2, rhs component1,",)),
         Mutant("steps of 1/2", oracle_two.step_limit, "1 / (3 *", "1 / (2 *", ("T2, condition eta",)),
         Mutant("L for L^2", drawn_samples.error_allowed, "L**2", "L", ("L10s",)),
         Mutant("gamma dropped", equivalences.inner_step, "- eta * gamma *", "- eta *", ("EQ4, recursion x",)),
@@ -113,7 +209,7 @@ TEXTS = {
     "SAFARI-T5, rhs, Theorem 5": ("1 - etabar", "1 - 2*etabar"),
     "SAFARI-T5, condition q (other reading 2)": ("30*L", "15*L"),
     "SAFARI-T5e, rhs, eqs. (76)": ("15*eta_c", "30*eta_c"),
-    "SAFARI-T4b, rhs, eqs. (35)": ("eta_c*K*sigma_G2", "eta_c*sigma_G2"),
+    "SAFARI-T4b, rhs, eqs. (35)": ("K*eta_c*sigma_G2", "eta_c*sigma_G2"),
     "SAFARI-T4c, condition eta_c": ("8*L", "4*L"),
     "FEDPD-L2, definition A12,": ("1-u", "1+u"),
     "FEDSLR-L3, condition, Lemma 3": ("2*L", "L"),

@@ -538,6 +538,10 @@ def test_averages_run_over_clients_only() -> None:
             lambda f, x: run(DESCENT, f, x, 1, metrics=[max]),
             "a metric in a list is a name of the catalogue, such as 'gap'",
         ),
+        (
+            lambda f, x: run(DESCENT, f, x, 1, metrics=max),
+            r"metrics are a list of names, such as \['gap'\], or a mapping",
+        ),
         (lambda f, x: run(DESCENT, f, x, 10**12), "needs about .* GiB .*--every"),
     ],
     ids=[
@@ -549,6 +553,7 @@ def test_averages_run_over_clients_only() -> None:
         "not measured",
         "no metric",
         "function",
+        "function alone",
         "too many rounds",
     ],
 )

@@ -23,6 +23,7 @@ from fedtheory.running.sweep_report import (
     collect_cells,
     describe_sweep_picture,
     find_best_cells,
+    list_alike,
 )
 from fedtheory.tools.journal import JOURNALS
 
@@ -288,7 +289,7 @@ def test_rows_as_text_come_back() -> None:
 def test_settings_are_not_told_apart_where_only_rounding_is_left() -> None:
     def line(*scores: float) -> str:
         cells = {
-            lr: Cell("fedavg", {}, {"lr": lr, "local-steps": 2**k}, (score,), 1.0, 0, 0)
+            lr: [Cell("fedavg", {}, {"lr": lr, "local-steps": 2**k}, (score,), 1.0, 0, 0)]
             for k, (lr, score) in enumerate(zip((0.1, 0.2, 0.3), scores, strict=False))
         }
         return str(_draw_line("fedavg", cells, "lr")["label"])
@@ -296,3 +297,33 @@ def test_settings_are_not_told_apart_where_only_rounding_is_left() -> None:
     assert line(1e-3, 1e-9) == "fedavg, local-steps 1, then 2"
     assert line(1e-3, 1e-9, 1e-30) == "fedavg, local-steps 1, then 2, below 1e-28 of the start not told apart"
     assert line(1e-30, 1e-31) == "fedavg, below 1e-28 of the start not told apart"
+
+
+def test_settings_that_end_alike_up_to_rounding_are_not_called_worse() -> None:
+    def cell(steps: int, score: float, rounding: float = 1e-28) -> Cell:
+        return Cell("fedavg", {}, {"lr": 0.1, "local-steps": steps}, (score,), 1.0, 0, 0, rounding=rounding)
+
+    def alike(*cells: Cell) -> list[int]:
+        [(best, group)] = find_best_cells(cells)
+        return [other.settings["local-steps"] for other in list_alike(best, group)]
+
+    assert alike(cell(1, 0.5), cell(2, 0.5 + 1e-14), cell(4, 0.5 + 1e-9), cell(8, np.inf)) == [2]
+    assert alike(cell(1, 1e-30), cell(2, 3e-31), cell(4, 1e-27)) == [2], "the first in the grid is the best"
+    assert alike(cell(1, -3e-16, 1e-14), cell(2, 5e-16, 1e-14), cell(4, 1e-13, 1e-14)) == [2], "of values of f"
+    assert alike(cell(1, np.inf), cell(2, np.inf)) == [], "of runs that diverged none is as good as another"
+    line = {0.1: [cell(1, 0.5), cell(2, 0.5)], 0.2: [cell(1, 0.4), cell(2, 0.3)]}
+    assert _draw_line("fedavg", line, "lr")["label"] == "fedavg, local-steps 2", "at 0.1 nobody won"
+
+
+def test_the_table_says_how_many_settings_end_alike(call) -> None:
+    """Exact and equal: local steps are all one where nothing moves."""
+    said = call(
+        "fedavg", "quadratics", "--lr", "0.3", "--local-steps", "8,16,32", "--rounds", 200, "--heterogeneity", 0
+    )
+    assert "2 more alike up to rounding" in " ".join(said.stdout.split())
+
+
+def test_more_clients_than_memory_holds_are_refused_before_any_run(call, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.running.sweep.run_batch", lambda batch: pytest.fail("it ran"))
+    result = CliRunner().invoke(main, ["sweep", "fedavg", "quadratics", "--clients", f"10,{10**9}", "--workers", "1"])
+    assert result.exit_code == 2 and "quadratics with 1000000000 clients needs about" in result.stderr

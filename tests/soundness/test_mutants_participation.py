@@ -16,11 +16,14 @@ _BAR = "x_bar = average(x_i, clients)"
 _SERVED = "lambda: _at_server(self.server, problem, state.x, key)"
 _LOCAL = "y, _ = self.local(Subproblem(problem.take(clients), clients=clients), x, key, None)"
 _NUMBERS = "one, two = x0, x0 * x0"
+_SENT = "x_bar + lam / self.rho"
+#: rest on what every state of A-FedPD is said to keep
+_TIES = ("AFEDPD-D8", "AFEDPD-D15")
 MUTANTS = (
     Mutant("no virtual update", AFedPD.round, _MEAN, f"{_MEAN} / 2", ("AFEDPD-S1", "AFEDPD-D1", "AFEDPD-D5")),
-    Mutant("average over all clients", AFedPD.round, _BAR, "x_bar = average(scatter(state.x_i, clients, x_i))", ("AFEDPD-D2", "AFEDPD-S2")),
-    Mutant("rho inverted at the server", AFedPD.round, "x_bar + lam / self.rho", "x_bar + lam * self.rho", ("AFEDPD-D1", "AFEDPD-D3", "AFEDPD-S5")),
-    Mutant("a client's dual moves from the wrong model", AFedPD.round, "(x_i - x_bar)", "(x_i - state.x)", ("AFEDPD-D2", "AFEDPD-D4")),
+    Mutant("average over all clients", AFedPD.round, _BAR, "x_bar = average(scatter(state.x_i, clients, x_i))", ("AFEDPD-D2", "AFEDPD-S2", *_TIES)),
+    Mutant("rho inverted at the server", AFedPD.round, _SENT, _SENT.replace("/", "*"), ("AFEDPD-D1", "AFEDPD-D3", "AFEDPD-D8")),
+    Mutant("a client's dual moves from the wrong model", AFedPD.round, "(x_i - x_bar)", "(x_i - state.x)", ("AFEDPD-D2", "AFEDPD-D4", *_TIES)),
     Mutant("server step skipped", Safari.round, _SERVED, "lambda: state.x", ("SAFARI-X2", "SAFARI-T4", "SAFARI-T5")),
     Mutant("coin swapped", Safari.round, "self._client_round(key),", "not self._client_round(key),", ("SAFARI-X2", "SAFARI-Q1")),
     Mutant("participation not biased", Safari._at_clients, _LOCAL, f"clients = None; {_LOCAL}", ("SAFARI-X2", "SAFARI-T4")),
@@ -28,8 +31,15 @@ MUTANTS = (
     Mutant("E x for its square", biased_participation.moments, _NUMBERS, "one, two = x0, x0", ("SAFARI-T4", "SAFARI-T5")),
     Mutant("mean round with the coin swapped", mean_round.mean_round, "if side else", "if not side else", ("SAFARI-X2",)),
 )  # fmt: skip
+#: beside the first mutant; both break what states are said to keep, and no instance is against the claims
+EVERYDAY = {("rho inverted at the server", "AFEDPD-D8"), ("a client's dual moves from the wrong model", "AFEDPD-D15")}
 ROWS = [
-    pytest.param(m, k, id=f"{m.name} ({k})", marks=[] if k == m.killers[0] and "AFEDPD-S" in k else [pytest.mark.slow])
+    pytest.param(
+        m,
+        k,
+        id=f"{m.name} ({k})",
+        marks=[] if (k == m.killers[0] and "AFEDPD-S" in k) or (m.name, k) in EVERYDAY else [pytest.mark.slow],
+    )
     for m in MUTANTS
     for k in m.killers
 ]

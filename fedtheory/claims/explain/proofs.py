@@ -20,7 +20,8 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
 from fedtheory.claims.words import describe_told
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
+from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
+from fedtheory.proofs.checker.refusals import NotChecked
 from fedtheory.proofs.checker.terms import TERM_FORMAT
 from fedtheory.proofs.rebuilt import verify_method
 from fedtheory.tools.untrusted import read_json_file
@@ -184,7 +185,7 @@ def explain_proof(data: Mapping[str, Any], statements: Sequence[Any] = ()) -> It
         return
     named = None
     if data["format"] == CERTIFICATE_FORMAT:
-        yield Paragraph((verify_method(data),))
+        yield Paragraph((_tell_certificate(data),))
     else:
         lemmas = ((s, name_leaves(s, data)) for s in statements if isinstance(s, Lemma))
         lemma, named = next(((s, found) for s, found in lemmas if found is not None), (None, None))
@@ -198,3 +199,15 @@ def explain_proof(data: Mapping[str, Any], statements: Sequence[Any] = ()) -> It
     if int(found.data["deviation"]):
         yield NOTATION
     yield from explain_derivation(found)
+
+
+def _tell_certificate(data: Mapping[str, Any]) -> str:
+    """The theorem of a certificate; of one whose method cannot be made anew, what its inequality system says, which is checked first."""
+    check(dict(data))
+    try:
+        return verify_method(data)
+    except NotChecked as reason:
+        return (
+            "The inequalities below prove the bound. That they are those of a method was not seen again, since the method cannot be made from "
+            f"the certificate: {reason}."
+        )

@@ -52,12 +52,6 @@
       else history.pushState(null, "", address);
     } catch { /* some browsers keep the address of a file as it is */ }
   };
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = all("details:not([open])").filter((one) => !one.closest("[hidden]"));
-    for (const one of closed) one.open = true;
-  });
-  addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
   if (form) {
     form.hidden = false;
     form.addEventListener("submit", (event) => event.preventDefault());

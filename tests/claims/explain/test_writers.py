@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fedtheory import FedAvg, FunctionClass, GradientSteps
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import Claim, Fault
 from fedtheory.claims.code_scanning import write_verdicts
@@ -39,6 +40,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import latex_quantity
 from fedtheory.claims.statements.worlds import dot, norm2
 from fedtheory.core.errors import InvalidInput, NotAvailable
+from fedtheory.proofs import prove
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.facts import compare
@@ -175,6 +177,16 @@ def test_a_term_without_its_theorem_is_explained_and_says_what_was_not_seen() ->
     text = write_markdown(make_page("alone", explain_proof(proof.data)))
     assert "The method's rounds were not at hand" in text and "**(1)** step" in text
     assert "not at hand" not in write_markdown(_page(GRADIENT_DESCENT))
+
+
+def test_a_certificate_whose_method_cannot_be_made_anew_is_explained_and_says_so() -> None:
+    """A function of the step size cannot be held by a file; a bound that the multipliers do not prove is refused all the same."""
+    halves = FedAvg(GradientSteps(1, lambda r, q: Fraction(1, 2)))
+    data = dict(prove(halves, FunctionClass(L=1, mu=Fraction(1, 10)), rounds=1).data)
+    text = write_markdown(make_page("a function", explain_proof(data)))
+    assert "the method cannot be made from the certificate" in text and "multiplier" in text
+    with pytest.raises(Refused, match="the multipliers prove"):
+        list(explain_proof(data | {"bound": "1/100"}))
 
 
 def test_a_changed_derivation_is_refused_and_not_explained() -> None:

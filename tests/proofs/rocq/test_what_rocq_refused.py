@@ -123,6 +123,15 @@ OF_CAUSES = (
           fall:  claim 2      by derivation
         """,
     ),
+    Theorem(
+        name="sides of a maximum",
+        region="1/2 < u <= 1",
+        claim=("max(-u, -1) <= -u", "max(-1, -u) <= -u"),
+        proof="""
+          below: claim 1      by larger of: combine; combine
+          again: claim 2      by larger of: combine; combine
+        """,
+    ),
 )
 THEOREMS = {theorem.name: theorem for theorem in OF_CAUSES}
 

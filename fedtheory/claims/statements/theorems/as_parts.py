@@ -35,14 +35,14 @@ from fedtheory.claims.statements.theorems.mistakes import (
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.potentials import find_potentials
-from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, prove_theorem
+from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
-from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_claim
 from fedtheory.claims.statements.unit_reading import require_units
 from fedtheory.claims.statements.unstated import find_hanging, tell_unstated
-from fedtheory.core.errors import EnginesDisagree, InvalidInput
+from fedtheory.core.errors import CannotTrace, EnginesDisagree, FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
 from fedtheory.proofs.checker.proof_lines import join_lines
@@ -172,12 +172,31 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
     looked = _describe(against)
     if id(theorem) in _mistaken:
         looked += f"; what is said instead: {'; '.join(theorem.claims)}, {theorem.region}"
-    if against.points and not against.suspected:
+    unlike = tell_unlike_states(theorem)
+    if against.points and not against.suspected and not unlike:
         covered = Covered(against.points, "points")
         text = f"no violation over the whole class at {looked}; the proof stops: {proof}"
         yield Part(name, True, "worst case", text, role, covered=covered)
     else:
-        yield Part(name, None, "worst case", f"the proof stops: {proof}; {looked}", role)
+        text = "; ".join(filter(None, (f"the proof stops: {proof}", looked, unlike)))
+        yield Part(name, None, "worst case", text, role)
+
+
+def tell_unlike_states(theorem: Theorem) -> str:
+    """Why states that a function plays are not seen to be those of a run, in words; "" where they are.
+
+    What was looked at are states as the function makes them, with what it says that all have. Where a round does not keep that, they support
+    nothing that is said of every round.
+    """
+    if not isinstance(theorem.states, PlayedStates):
+        return ""
+    try:
+        find_first_round(theorem)
+    except CannotTrace as reason:
+        return f"the states that were looked at may be none of a run: {reason}"
+    except FedtheoryError:  # of one state alone there is no next one
+        return ""
+    return ""
 
 
 def _against(

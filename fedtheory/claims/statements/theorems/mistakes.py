@@ -30,7 +30,7 @@ FACTORS = tuple(map(Fraction, ("2", "1/2", "101/100", "99/100")))
 #: points at which it is looked whether a theorem implies a mistake
 IMPLICATION_DRAWS = 200
 #: relative difference above which rounding does not decide which of two sides is larger
-ROUNDED = 1e-8
+FLOAT_DECIDES = 1e-8
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def _holds_in_floats(sides: Sides, sentence: Sentence) -> bool | None:
         left, right = float(sides.value(sentence.left)), float(sides.value(sentence.right))
     except (FedtheoryError, ArithmeticError, ValueError, TypeError):
         return None
-    if not abs(left - right) > ROUNDED * (abs(left) + abs(right)):
+    if not abs(left - right) > FLOAT_DECIDES * (abs(left) + abs(right)):
         return None
     return left < right and sentence.sign != "=="
 

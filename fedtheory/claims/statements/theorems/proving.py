@@ -167,20 +167,13 @@ class _Finder:
         states = self.theorem.states
         if states is None:
             return {"functions": {}, "drawn": []}
-        fixed, region = next(iter(self._with_sequences().cases()))
+        fixed, region = next(iter(_with_sequences(self.theorem).cases()))
         numbers = {**fixed, **ParameterField(region).parameters()}
         trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False, number=1)
         system = trace.system(Form())
         functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
         drawn = trace.drawn
         return {"functions": functions, "drawn": [_show(p) for p in drawn]}
-
-    def _with_sequences(self, count: int = AHEAD) -> Region:
-        """The parameters, and the first ``count`` numbers of the sequences."""
-        theorem = self.theorem
-        ends = [str(theorem.parameters)] if theorem.parameters.parameters else []
-        ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(count)]
-        return Region.parse(", ".join(ends))
 
     def multipliers(self, checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
         """Those of a combination."""
@@ -289,7 +282,7 @@ class _Finder:
             first = states.least
         else:
             if self._first is None:
-                self._first = states.first_round(self._with_sequences(AHEAD + 1), tuple(self.theorem.sequences))
+                self._first = find_first_round(self.theorem)
             first = self._first
         for name in variables:
             if self.theorem.rounds[name] < first:
@@ -342,6 +335,26 @@ class _Comparer(_Finder):
             )
         self.followed.setdefault(line.name, []).append(full.trace)
         return data  # type: ignore[no-any-return]
+
+
+def find_first_round(theorem: Theorem) -> int:
+    """The round from which on a state of the theorem has what lines take of any state; that every round leaves such a state is proved here.
+
+    Raises
+    ------
+    CannotTrace
+        It was not shown.
+    """
+    if theorem.states is None:
+        return 0
+    return theorem.states.first_round(_with_sequences(theorem, AHEAD + 1), tuple(theorem.sequences))
+
+
+def _with_sequences(theorem: Theorem, count: int = AHEAD) -> Region:
+    """The parameters, and the first ``count`` numbers of the sequences."""
+    ends = [str(theorem.parameters)] if theorem.parameters.parameters else []
+    ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(count)]
+    return Region.parse(", ".join(ends))
 
 
 def _why_not(judged: Judgement | None) -> str:

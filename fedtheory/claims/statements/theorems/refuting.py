@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -101,12 +101,18 @@ class _Suspected(InvalidInput):
     """Floats see a claim fail, and nothing exact does."""
 
 
-def refute_theorem(theorem: Theorem) -> BrokenClaim | Guarded:
-    """An exact instance against a claim; or what was looked at."""
+def refute_theorem(
+    theorem: Theorem, at: Sequence[Mapping[str, Fraction]] = (), later: int = LATER
+) -> BrokenClaim | Guarded:
+    """An exact instance against a claim; or what was looked at.
+
+    ``at``: points of the region, those that are chosen where it is left out, at which runs are tried, too; ``later``: how many rounds are tried from
+    the least one on.
+    """
     looked, impossible, left_out, suspected, seen = 0, 0, list[str](), list[str](), list[Mapping[str, int]]()
     for claim, sentence in enumerate(theorem.sentences):
-        for rounds in _small_rounds(theorem, sentence):
-            for point in _points(theorem, sentence):
+        for rounds in _small_rounds(theorem, sentence, later):
+            for point in at or _points(theorem, sentence):
                 try:
                     settled = settle_parameters(theorem, rounds, point)
                     found = _refute_at(theorem, claim, sentence, rounds, settled)
@@ -122,7 +128,7 @@ def refute_theorem(theorem: Theorem) -> BrokenClaim | Guarded:
                 if rounds not in seen:
                     seen.append(rounds)
     clients: tuple[int, ...] = ()
-    if isinstance(theorem.states, MethodStates) and not theorem.given and not theorem.sequences:
+    if not at and isinstance(theorem.states, MethodStates) and not theorem.given and not theorem.sequences:
         against, clients = _try_runs(theorem, theorem.states)
         if against is not None:
             return against
@@ -492,10 +498,10 @@ def _states_before(theorem: Theorem, sentence: Sentence, point: Mapping[str, Fra
     return max(min(asked, default=0) - getattr(theorem.states, "least", 0), 0)
 
 
-def _small_rounds(theorem: Theorem, sentence: Sentence) -> Iterator[dict[str, int]]:
+def _small_rounds(theorem: Theorem, sentence: Sentence, later: int = LATER) -> Iterator[dict[str, int]]:
     names = sorted(sentence.names & theorem.rounds.keys())
-    for later in itertools.product(range(LATER), repeat=len(names)):
-        yield {name: theorem.rounds[name] + k for name, k in zip(names, later, strict=True)}
+    for beyond in itertools.product(range(later), repeat=len(names)):
+        yield {name: theorem.rounds[name] + k for name, k in zip(names, beyond, strict=True)}
 
 
 def _points(theorem: Theorem, sentence: Sentence) -> Iterator[dict[str, Fraction]]:

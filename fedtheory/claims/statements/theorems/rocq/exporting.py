@@ -326,6 +326,9 @@ class _Writer:
                     self.checker.gap(sentence), *(self.checker.value(node.left) for node in powers)
                 ),
                 *dict.fromkeys(filter(None, bases)),
+                *(
+                    ["rewrite ?Rmult_1_l."] if "Rmax" in self.author.sentence(sentence) else []
+                ),  # sides of maxima are compared as they stand
                 f"powers; {f'{SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
         )

@@ -305,10 +305,11 @@ class Script:
         base = self._inner(line, goal.substitute({n: ast.Constant(first)}), pieces[0].removeprefix("base "), more)
         after = goal.substitute({n: read(f"{n}+1")})
         sides = dict(zip(("ih_1", "ih_2"), _larger_of(goal), strict=False))
+        which = self._which_side(goal) if sides else ()
         step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal, **sides})
         either = [
             f"pose proof ({_below(goal)} _ _ _ ({most} _ _) ih) as {name}."
-            for name, most in zip(sides, ("Rmax_l", "Rmax_r"), strict=False)
+            for name, most in zip(sides, which, strict=False)
         ]
         said = f"fun {word} : nat => {self.formulas.sentence(goal)}"
         added = "cbn [Nat.add]. " if ")%nat" in said else ""  # rounds that are sums: 0 + t is t
@@ -381,12 +382,25 @@ class Script:
     def _larger(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         if text.startswith("in "):
             name = text.removeprefix("in ")
-            first, _ = _larger_of(self.checker.premise(line, goal, name, more))
-            most = "Rmax_l" if str(first) == str(goal) else "Rmax_r"
+            both = self.checker.premise(line, goal, name, more)
+            first, _ = _larger_of(both)
+            most = self._which_side(both)[str(first) != str(goal)]
             return f"exact ({_below(goal)} _ _ _ ({most} _ _) {self.premise(goal, name, more)})."
         _, rules = _pieces(text)
         shown = [self._inner(line, side, rule, more) for side, rule in zip(_larger_of(goal), rules, strict=True)]
+        if self._which_side(goal)[0] == "Rmax_r":
+            shown.reverse()
         return f"apply Rmax_lub{'_lt' * (goal.sign == '<')}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
+
+    def _which_side(self, goal: Sentence) -> tuple[str, str]:
+        """Of max(A, B) <= R, by which lemmas A and B are at most what is written: it may have them in the other order."""
+        first, _ = _larger_of(goal)
+        self.formulas.read(goal.left)  # its sides are noted
+        for atom in value_of(goal.left).atoms:
+            if atom in self.formulas.maxima:
+                left = value_of(self.formulas.maxima[atom][0])
+                return ("Rmax_l", "Rmax_r") if (left - value_of(first.left)).zero else ("Rmax_r", "Rmax_l")
+        return "Rmax_l", "Rmax_r"
 
     def _least(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         s, _, name = text.partition(" of ")
