@@ -16,6 +16,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal
 
+from fedtheory.claims.statements.theorems.rounded import RoundedNumber, is_less
 from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
@@ -29,8 +30,6 @@ NearMissOutcome = Literal["refused", "weaker", "slack"]
 FACTORS = tuple(map(Fraction, ("2", "1/2", "101/100", "99/100")))
 #: points at which it is looked whether a theorem implies a mistake
 IMPLICATION_DRAWS = 200
-#: relative difference above which rounding does not decide which of two sides is larger
-FLOAT_DECIDES = 1e-8
 
 
 @dataclass(frozen=True)
@@ -219,10 +218,11 @@ def _holds(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Fraction]
 
 def _is_clear(theorem: Theorem, other: Theorem, numbers: Mapping[str, Fraction], lookup: Lookup) -> bool:
     """Whether floats show that a draw breaks a claim of the theorem, or none of the other one: fractions take much longer, and decide the rest."""
-    plain = {name: float(value) for name, value in numbers.items()}
+    plain = {name: RoundedNumber.of(value) for name, value in numbers.items()}
 
     def held(one: Theorem) -> bool | None:
-        sides, unclear = Sides(plain, lambda name, k: float(lookup(name, k)), one.formulas, float), False
+        sides = Sides(plain, lambda name, k: RoundedNumber.of(lookup(name, k)), one.formulas, RoundedNumber.of)
+        unclear = False
         for sentence in one.sentences:
             if not sentence.to_infinity:
                 holds = _holds_in_floats(sides, sentence)
@@ -239,12 +239,10 @@ def _holds_in_floats(sides: Sides, sentence: Sentence) -> bool | None:
     if sentence.exists is not None:
         return None
     try:
-        left, right = float(sides.value(sentence.left)), float(sides.value(sentence.right))
+        less = is_less(sides.value(sentence.left), sides.value(sentence.right))
     except (FedtheoryError, ArithmeticError, ValueError, TypeError):
         return None
-    if not abs(left - right) > FLOAT_DECIDES * (abs(left) + abs(right)):
-        return None
-    return left < right and sentence.sign != "=="
+    return less if less is None else less and sentence.sign != "=="
 
 
 def _draw_point(theorem: Theorem, rng: random.Random) -> dict[str, Fraction]:
