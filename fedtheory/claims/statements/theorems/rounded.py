@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 #: by what share of its terms' size rounding may change a value, far above what it does
-ROUNDING = 1e-9
+ROUNDS_BY = 1e-9
 #: terms that are so many times as large as their sum are no argument of a root or a power
 CANCELLED = 1e4
 
@@ -86,6 +86,6 @@ class RoundedNumber:
 def is_less(a: RoundedNumber | Fraction | float, b: RoundedNumber | Fraction | float) -> bool | None:
     """Whether a < b, or a > b; None where rounding may decide it."""
     difference = RoundedNumber.of(a) - b
-    if not abs(difference.value) > ROUNDING * difference.size:
+    if not abs(difference.value) > ROUNDS_BY * difference.size:
         return None
     return difference.value < 0
