@@ -26,16 +26,17 @@ from paper_checks.literature.sources import PAPER
 StateOf = Callable[[Any, Any, Any, str], SimpleNamespace]  # of the sums r, z and n, and a name
 
 
+def unlike_clients(w: World, p: Parameters) -> tuple[Any, Any, Any, Any]:
+    """The clients' function, any x, x* and the gradients there, whose mean is zero."""
+    f, x, star = w.function(p.L, p.mu, client=True, name="f_i"), w.vector("x"), w.vector("x_star")
+    u = w.vector("u_i", True)
+    w.at(f, star, "at x_star", g=u - bar(u))
+    return f, x, star, u - bar(u)
+
+
 def any_start(w: World, p: Parameters, corrected: bool) -> tuple[Any, StateOf]:
-    """w, and what makes the state after sums of steps: from any x, with gradients u_i - u at x*."""
-    f, x, star, u = (
-        w.function(p.L, p.mu, client=True, name="f_i"),
-        w.vector("x"),
-        w.vector("x_star"),
-        w.vector("u_i", True),
-    )
-    s = u - bar(u)
-    w.at(f, star, "at x_star", g=s)
+    """w, and what makes the state after sums of steps: from any x, with the model and the control variates that the method's own round makes."""
+    f, x, star, s = unlike_clients(w, p)
     c = w.vector("c_i", True) if corrected else s * 0
     own = s - c + bar(c)
 
@@ -43,10 +44,35 @@ def any_start(w: World, p: Parameters, corrected: bool) -> tuple[Any, StateOf]:
         y = x - (r + z + n) * p.lr
         g, _ = w.at(f, y, f"at y{name}")
         sums = {"r_i": r, "z_i": z, "n_i": n, "v_i": g - s, "w_i": own}
-        control = {"c_i": c, "c_new": c - bar(c) + (x - y) / (p.K * p.lr)} if corrected else {}
-        return SimpleNamespace(x=x, x_star=star, s_i=s, y_i=y, x_new=bar(y), **sums, **control)
+        made = scaffold_round(w, p, x, c, y) if corrected else fedavg_round(w, x, y)
+        return SimpleNamespace(x=x, x_star=star, s_i=s, y_i=y, **made, **sums)
 
     return own, state_of
+
+
+def fedavg_round(w: World, x: Any, y: Any) -> dict[str, Any]:
+    """What FedAvg makes of the answers y_i, by its own code."""
+    return {"x_new": w.round_of(FedAvg, PointState, {"x": x}, y)["x"]}
+
+
+@dataclass(frozen=True)
+class StepsThatGo(GivenAnswers):
+    """Local answers that are given, of steps that go K lr in all: SCAFFOLD divides by this length, and by nothing else."""
+
+    lr: Any
+    steps: int = 1
+
+
+def scaffold_of(length: Any, local: LocalSolver) -> Scaffold:
+    """SCAFFOLD where clients answer as ``local`` does, after steps of this length."""
+    assert isinstance(local, GivenAnswers)
+    return Scaffold(StepsThatGo(local.answers, length))
+
+
+def scaffold_round(w: World, p: Parameters, x: Any, c: Any, y: Any) -> dict[str, Any]:
+    """What SCAFFOLD makes of the answers y_i, by its own code; its c is the mean of c_i, as every round leaves it."""
+    after = w.round_of(partial(scaffold_of, p.K * p.lr), ScaffoldState, {"x": x, "c": bar(c), "c_i": c}, y)
+    return {"c_i": c, "x_new": after["x"], "c_new": after["c_i"]}
 
 
 def any_sums(w: World, own: Any, begun: bool, noisy: bool) -> tuple[Any, Any, Any]:
@@ -265,21 +291,13 @@ NOISY_SCAFFOLD_ROUND = Theorem(
 
 
 def play_fedavg(w: World, p: Parameters, last: int) -> list[Any]:
-    """Rounds of FedAvg by its own code, where clients answer y_i."""
-    f, x, star, u = (
-        w.function(p.L, p.mu, client=True, name="f_i"),
-        w.vector("x"),
-        w.vector("x_star"),
-        w.vector("u_i", True),
-    )
-    s = u - bar(u)
-    w.at(f, star, "at x_star", g=s)
+    """Rounds of FedAvg, where clients answer y_i."""
+    _, x, star, s = unlike_clients(w, p)
     states = []
     for k in range(last + 1):
         y = w.vector(f"y_i{k}", True)
-        new = w.round_of(FedAvg, PointState, {"x": x}, y)["x"]
-        states.append(SimpleNamespace(x=x, x_star=star, s_i=s, y_i=y, x_new=new))
-        x = new
+        states.append(SimpleNamespace(x=x, x_star=star, s_i=s, y_i=y, **fedavg_round(w, x, y)))
+        x = states[-1].x_new
     return states
 
 
@@ -301,37 +319,14 @@ FEDAVG = Theorem(
 )
 
 
-@dataclass(frozen=True)
-class StepsThatGo(GivenAnswers):
-    """Local answers that are given, of steps that go K lr in all: SCAFFOLD divides by this length, and by nothing else."""
-
-    lr: Any
-    steps: int = 1
-
-
-def scaffold_of(length: Any, local: LocalSolver) -> Scaffold:
-    """SCAFFOLD where clients answer as ``local`` does, after steps of this length."""
-    assert isinstance(local, GivenAnswers)
-    return Scaffold(StepsThatGo(local.answers, length))
-
-
 def play_scaffold(w: World, p: Parameters, last: int) -> list[Any]:
-    """Rounds of SCAFFOLD by its own code, where clients answer y_i; c is the mean of c_i, as every round leaves it."""
-    f, x, star, u = (
-        w.function(p.L, p.mu, client=True, name="f_i"),
-        w.vector("x"),
-        w.vector("x_star"),
-        w.vector("u_i", True),
-    )
-    s, c = u - bar(u), w.vector("c_i", True)
-    w.at(f, star, "at x_star", g=s)
-    states = []
+    """Rounds of SCAFFOLD, where clients answer y_i."""
+    _, x, star, s = unlike_clients(w, p)
+    c, states = w.vector("c_i", True), list[Any]()
     for k in range(last + 1):
         y = w.vector(f"y_i{k}", True)
-        before = {"x": x, "c": bar(c), "c_i": c}
-        after = w.round_of(partial(scaffold_of, p.K * p.lr), ScaffoldState, before, y)
-        states.append(SimpleNamespace(**before, x_star=star, s_i=s, y_i=y, x_new=after["x"], c_new=after["c_i"]))
-        x, c = after["x"], after["c_i"]
+        states.append(SimpleNamespace(x=x, x_star=star, s_i=s, y_i=y, **scaffold_round(w, p, x, c, y)))
+        x, c = states[-1].x_new, states[-1].c_new
     return states
 
 
