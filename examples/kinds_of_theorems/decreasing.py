@@ -14,6 +14,21 @@ from fedtheory.claims import PlayedStates, Theorem, bar, norm2, state
 from fedtheory.claims.statements.worlds import Parameters, World
 
 PAPER = "kinds of theorems"
+NOISE = {"noise": "E ||e||^2 <= sigma^2, zero in the mean"}
+MEAN_NOISE = {"noise": "E ||mean_i e_i||^2 <= sigma^2/n, as of independent ones, zero in the mean"}
+#: of the clients' models: how far their mean is from x_star, and they from it, gradients there, and their product with the way to x_star
+OF_MODELS = {
+    "d": "norm2(bar(x_i) - x_star)",
+    "D": "mean(norm2(x_i - bar(x_i)))",
+    "S": "mean(norm2(grad(f_i, x_i)))",
+    "I": "dot(bar(grad(f_i, x_i)), bar(x_i) - x_star)",
+}
+#: lines of both theorems on local steps
+MOVED = """
+      pos:   0 <= d[k]                                                                 by derivation
+      up:    0 <= gap[k]                                                               by derivation
+      moved: d[k+1] <= d[k] - 2*h[k]*I[k] + h[k]**2*S[k] + h[k]**2*sigma**2/n          by derivation
+"""
 
 
 def play_sgd(w: World, p: Parameters, last: int, strongly: bool = True) -> list[Any]:
@@ -37,7 +52,7 @@ SGD_DECREASING = Theorem(
     states=PlayedStates(play_sgd),
     sequences={"h": "0..1/L"},
     given={"steps": "h[k] == 2/(mu*(gamma + k))"},
-    assumed={"noise": "E ||e||^2 <= sigma^2, zero in the mean"},
+    assumed=NOISE,
     rounds={"k": 0, "N": 0},
     quantities={"d": "norm2(x - x_star)"},
     claim="d[N] <= (gamma*d[0] + 4*sigma**2/mu**2)/(gamma + N)",
@@ -57,7 +72,7 @@ SGD_ANY_STEPS = Theorem(
     region="0 < L, 0 < sigma",
     states=PlayedStates(partial(play_sgd, strongly=False)),
     sequences={"h": "0..1/L"},
-    assumed={"noise": "E ||e||^2 <= sigma^2, zero in the mean"},
+    assumed=NOISE,
     rounds={"k": 0, "N": 0},
     quantities={"d": "norm2(x - x_star)", "gap": "f(x) - f(x_star)"},
     claim="sum(2*h[k]*gap[k], k, 0, N) <= d[0] + sum(h[k]**2*sigma**2, k, 0, N)",
@@ -108,26 +123,21 @@ LOCAL_DECREASING = Theorem(
         "near": "D[k] <= 4*(E - 1)**2*h[k]**2*G**2",
     },
     where={"B": "sigma**2/n + 6*L*Gam + 8*(E - 1)**2*G**2"},
-    assumed={"noise": "E ||mean_i e_i||^2 <= sigma^2/n, as of independent ones, zero in the mean"},
+    assumed=MEAN_NOISE,
     rounds={"k": 0, "N": 0},
     quantities={
-        "d": "norm2(bar(x_i) - x_star)",
-        "D": "mean(norm2(x_i - bar(x_i)))",
-        "S": "mean(norm2(grad(f_i, x_i)))",
-        "I": "dot(bar(grad(f_i, x_i)), bar(x_i) - x_star)",
+        **OF_MODELS,
         "P": "mean(f_i(x_i) - f_i(m_i))",
         "Z": "mean(f_i(x_star) - f_i(m_i))",
         "gap": "mean(f_i(bar(x_i)) - f_i(x_star))",
     },
     claim="gap[N] <= L/(mu*(gamma + N))*(2*B/mu + mu*gamma/2*d[0])",
-    proof="""
-      pos:   0 <= d[k]                                                                 by derivation
-      up:    0 <= gap[k]                                                               by derivation
+    proof=MOVED
+    + """
       Z_pos: 0 <= Z[k]                                                                 by derivation
       D_pos: 0 <= D[k]                                                                 by derivation
       smooth: gap[k] <= L/2*d[k]                                                       by derivation
       size:  S[k] <= 2*L*P[k]                                                          by derivation
-      moved: d[k+1] <= d[k] - 2*h[k]*I[k] + h[k]**2*S[k] + h[k]**2*sigma**2/n          by derivation
       slope: h[k]*mu*d[k] + 2*h[k]*(P[k] - Z[k]) <= 2*h[k]*I[k] + D[k] + h[k]**2*S[k]  by derivation
       low:   h[k]*gap[k] - h[k]**2*L*(gap[k] + Z[k]) - D[k]/2 <= h[k]*(P[k] - Z[k])    by derivation
       one:   d[k+1] <= (1 - mu*h[k])*d[k] + h[k]**2*(sigma**2/n + 6*L*Z[k]) + 2*D[k]
@@ -150,21 +160,16 @@ LOCAL_SGD = Theorem(
     states=PlayedStates(partial(play_local, unlike=False)),
     sequences={"h": "0..1/(4*L)"},
     given={"steps": "h[k] == 4/(mu*(a + k))", "near": "D[k] <= 4*H**2*h[k]**2*G**2"},
-    assumed={"noise": "E ||mean_i e_i||^2 <= sigma^2/n, as of independent ones, zero in the mean"},
+    assumed=MEAN_NOISE,
     rounds={"k": 0, "N": 0},
     quantities={
-        "d": "norm2(bar(x_i) - x_star)",
-        "D": "mean(norm2(x_i - bar(x_i)))",
-        "S": "mean(norm2(grad(f_i, x_i)))",
-        "I": "dot(bar(grad(f_i, x_i)), bar(x_i) - x_star)",
+        **OF_MODELS,
         "gap": "mean(f_i(x_i) - f_i(x_star))",
     },
     claim="sum((a + k)**2*gap[k], k, 0, N) <= mu*a**3/2*d[0] + 4*(N + 1)*(N + 1 + 2*a)/mu*sigma**2/n + 256*(N + 1)/mu**2*G**2*H**2*L",
-    proof="""
-      pos:   0 <= d[k]                                                              by derivation
-      up:    0 <= gap[k]                                                            by derivation
+    proof=MOVED
+    + """
       size:  S[k] <= 2*L*gap[k]                                                     by derivation
-      moved: d[k+1] <= d[k] - 2*h[k]*I[k] + h[k]**2*S[k] + h[k]**2*sigma**2/n       by derivation
       slope: mu*d[k] + 2*gap[k] <= 2*I[k] + 2*L*D[k] + S[k]/(2*L)                   by derivation
       one:   h[k]/2*gap[k] + d[k+1] <= (1 - mu*h[k])*d[k] + h[k]**2*sigma**2/n + 2*h[k]*L*D[k]
                by combine moved, h[k]*slope, (h[k]**2 + h[k]/(2*L))*size, (h[k]/2*(1 - 4*h[k]*L))*up
