@@ -400,11 +400,14 @@ Ltac apart := repeat match goal with
   end; rewrite ?exp_0.
 Lemma Rpower_one a s : a = 1 -> Rpower a s = 1.
 Proof. intros ->; unfold Rpower; rewrite ln_1, Rmult_0_r; apply exp_0. Qed.
-Ltac alike := apart; repeat match goal with |- context [Rpower ?a ?s] => rewrite (Rpower_one a s) by ring end; repeat match goal with
-  | |- context [Rpower ?a ?s] => match goal with |- context [Rpower ?b s] => tryif constr_eq a b then fail else replace (Rpower b s) with (Rpower a s) by (f_equal; ring) end
-  | |- context [Rpower ?a ?s] => match goal with |- context [Rpower (IZR ?k) s] => match goal with |- context [Rpower ?b s] =>
-      replace (Rpower a s) with (Rpower (IZR k) s * Rpower b s) by (rewrite Rpower_mult_distr by lra; f_equal; field) end end
-  end.
+(* each power has a name meanwhile, for a pair to be compared once, however often it stands *)
+Ltac alike := apart; repeat match goal with |- context [Rpower ?a ?s] => rewrite (Rpower_one a s) by ring end;
+  repeat match goal with |- context [Rpower ?a ?s] => let p := fresh "power" in let is_p := fresh "is_power" in remember (Rpower a s) as p eqn:is_p end;
+  repeat match goal with
+  | H : _ = Rpower ?a ?s, K : ?q = Rpower ?b ?s |- _ => replace (Rpower b s) with (Rpower a s) in K by (f_equal; ring); rewrite <- H in K; subst q
+  | H : _ = Rpower (IZR ?k) ?s, K : _ = Rpower ?b ?s, J : ?p = Rpower ?a ?s |- _ =>
+      replace (Rpower a s) with (Rpower (IZR k) s * Rpower b s) in J by (rewrite Rpower_mult_distr by lra; f_equal; field); rewrite <- H, <- K in J; subst p
+  end; repeat match goal with is_power : ?p = Rpower _ _ |- _ => subst p end.
 Lemma zero_from {V : space} (u : V) : dot u u <= 0 -> u = zero.
 Proof. intros H; apply dot_definite; pose proof (dot_pos _ u); repeat progress dots; lra. Qed.
 Lemma equal_from {V : space} (u v : V) : dot (u - v)%V (u - v)%V <= 0 -> u = v.
