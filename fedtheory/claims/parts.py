@@ -17,8 +17,8 @@ from fedtheory.claims.proof_objects import Argument, make_proof, write_argument
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.local.solvers import Exact
-from fedtheory.proofs.checker.check import check_term
-from fedtheory.proofs.facts import confirm_term, facts_are_collected, take_facts
+from fedtheory.proofs.checker.check import Proved
+from fedtheory.proofs.facts import facts_are_collected, take_facts, write_fact
 from fedtheory.proofs.regions.expressions import Comparison
 
 QUANTILES = 21  #: of measured over claimed that a part keeps for its picture
@@ -206,10 +206,10 @@ def proved_from_statement(
 
 
 def proved_by_term(
-    name: str, data: Mapping[str, Any], claims: Sequence[str], text: str, role: Role = "printed"
+    name: str, data: Mapping[str, Any], found: Proved, claims: Sequence[str], text: str, role: Role = "printed"
 ) -> Part:
-    """Part: a proof term, which is checked here; its claims must be these."""
-    found = confirm_term(check_term, data, f"a proof term of {len(data['lines'])} lines")
+    """Part: a proof term, and what the checker said of it when it accepted it; its claims must be these."""
+    write_fact("term", f"a proof term of {len(data['lines'])} lines", data=data)
     if list(found.claims) != list(claims):
         raise FedtheoryError(f"{name}: the term proves {'; '.join(found.claims)}, and not {'; '.join(claims)}")
     proof = make_proof(text, closed=True, term=data, given=found.cited)

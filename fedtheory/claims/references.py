@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -114,12 +114,7 @@ def select(targets: Sequence[str]) -> list[Reference]:
             source = known[target.lower()]
             references = _list_claims(source)
         else:
-            references = [
-                Reference(source, id)
-                for source in known.values()
-                for id in load_claims(source)
-                if id.upper() == target.upper()
-            ]
+            references = _find_id(target, known)
             if not references:
                 raise InvalidInput(_unknown(target, known, [r.id for claims in of_files.values() for r in claims]))
         chosen.update(dict.fromkeys(references))
@@ -134,6 +129,19 @@ def select(targets: Sequence[str]) -> list[Reference]:
 
 def _list_claims(source: str) -> list[Reference]:
     return [Reference(source, id) for id in load_claims(source)]
+
+
+def _find_id(target: str, known: dict[str, str]) -> list[Reference]:
+    """Claims of an id in known papers; a paper that its letters begin the name of, as LIT- of literature, is asked alone where it has it."""
+
+    def inside(sources: Iterable[str]) -> list[Reference]:
+        return [
+            Reference(source, id) for source in sources for id in load_claims(source) if id.upper() == target.upper()
+        ]
+
+    prefix = target.lower().partition("-")[0]
+    named = [source for name, source in known.items() if prefix and name.replace("-", "").startswith(prefix)]
+    return inside(named) or inside(known.values())
 
 
 def _unknown(target: str, known: dict[str, str], own: Sequence[str] = ()) -> str:

@@ -172,19 +172,6 @@ def confirm(how: Literal["certificate", "witness"], check: Callable[[Any], Fract
     return value
 
 
-def confirm_term(check: Callable[[Any], Any], data: Any, what: str) -> Any:
-    """Let the checker read a proof term; that it accepts it is written down. What the checker answers comes back.
-
-    Raises
-    ------
-    ValueError
-        The checker refuses it.
-    """
-    found = check(data)
-    write_fact("term", what, data=data)
-    return found
-
-
 def confirm_derivation(check: Callable[[Any], Any], data: Any, what: str) -> None:
     """Let a checker read a derivation for all parameters; that it accepts it is written down.
 

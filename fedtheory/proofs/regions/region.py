@@ -184,8 +184,7 @@ class Region:
         """Points at the ends (closed ones) or near them (open ones), combined with the middle; corners first, at most so many a case."""
         found: list[dict[str, Fraction]] = []
         for fixed, case in self.cases():
-            grid = itertools.product((Fraction(0), Fraction(1), Fraction(1, 2)), repeat=len(case.parameters))
-            for us in itertools.islice(sorted(grid, key=lambda us: us.count(Fraction(1, 2))), most):
+            for us in itertools.islice(_list_corners(len(case.parameters)), most):
                 point = {**fixed, **case.point_of_box(us)}
                 if point not in found:
                     found.append(point)
@@ -309,6 +308,22 @@ def _list_simplest(parameters: int) -> tuple[tuple[int, ...], ...]:
     if parameters >= 6:
         return tuple((j,) * parameters for j in numbers)
     return tuple(sorted(itertools.product(numbers, repeat=parameters), key=lambda ks: (sum(ks), ks)))
+
+
+def _list_corners(parameters: int) -> Iterator[tuple[Fraction, ...]]:
+    """Shares 0, 1 and 1/2 in every combination, those with few middles first."""
+
+    def with_middles(left: int, middles: int) -> Iterator[tuple[Fraction, ...]]:
+        if not left:
+            yield ()
+            return
+        for end in (Fraction(0), Fraction(1)) if left > middles else ():
+            yield from ((end, *rest) for rest in with_middles(left - 1, middles))
+        if middles:
+            yield from ((Fraction(1, 2), *rest) for rest in with_middles(left - 1, middles - 1))
+
+    for middles in range(parameters + 1):
+        yield from with_middles(parameters, middles)
 
 
 def _require_new(name: str, piece: str, found: Mapping[str, Parameter]) -> None:

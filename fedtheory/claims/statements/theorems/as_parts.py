@@ -47,7 +47,7 @@ from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
 from fedtheory.proofs.checker.proof_lines import join_lines
 from fedtheory.proofs.checker.refusals import TermRefused
-from fedtheory.proofs.facts import confirm_term
+from fedtheory.proofs.facts import write_fact
 from fedtheory.tools.remembered import Remembered
 
 #: mistakes that are planted in the check of a claim
@@ -81,9 +81,8 @@ def is_proved(theorem: Theorem) -> bool:
     proof = find_proof(theorem)
     if isinstance(proof, str):
         return False
-    confirm_term(
-        check_term, proof.data, f"a proof term of {len(proof.data['lines'])} lines: {'; '.join(theorem.claims)}"
-    )
+    text = f"a proof term of {len(proof.data['lines'])} lines: {'; '.join(theorem.claims)}"
+    write_fact("term", text, data=proof.data)
     return True
 
 
@@ -166,7 +165,8 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
             lines = len(proof.data["inside"][hypothesis]["term"]["lines"])
             told.append(f"{hypothesis} by a proof of {lines} lines about states inside of a round")
             told += [f"given there {text}" for text in inside.theorem.given.values()]
-        yield proved_by_term(name, proof.data, theorem.claims, "; ".join([*told, *_tell_runs(against)]), role=role)
+        text = "; ".join([*told, *_tell_runs(against)])
+        yield proved_by_term(name, proof.data, proof.proved, theorem.claims, text, role=role)
         yield from _slack(proof)
         return
     looked = _describe(against)
@@ -315,9 +315,8 @@ def look_near(theorem: Theorem) -> NearTheorem:
     """Some mistakes, from all over a theorem."""
     if id(theorem) not in _near:
         proof, slack, planted = find_proof(theorem), list[NearMiss](), list[NearMiss]()
-        resting = {} if isinstance(proof, str) else {k: check_term(other) for k, other in proof.data["rests"].items()}
         for mistake in pick_stronger(theorem, 3 * PLANTED):
-            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, resting)
+            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, proof.resting)
             (slack if proved else planted).append(mistake)
         _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))
     return _near[id(theorem)][1]

@@ -44,11 +44,15 @@ class Contradictory(TermRefused):
 
 @dataclass(frozen=True)
 class ProvedTheorem:
-    """A theorem with its term: ``data`` is what the checker without packages accepted, ``proved`` what it says of it."""
+    """A theorem with its term: ``data`` is what the checker without packages accepted, ``proved`` what it says of it.
+
+    ``resting``: what it says of the theorems that this one rests on.
+    """
 
     theorem: Theorem
     data: Mapping[str, Any]
     proved: Proved
+    resting: Mapping[str, Proved] = field(default_factory=dict)
 
 
 def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheorem:
@@ -78,7 +82,7 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
     resting = {name: other.proved for name, other in rests.items()}
     found = check_term({**data, "derivations": derivations}, finder, resting=resting)
     data |= {"lines": list(found.lines), "derivations": finder.stored}
-    return ProvedTheorem(theorem, data, check_term(data))
+    return ProvedTheorem(theorem, data, check_term(data), resting)
 
 
 _proved = Remembered[ProvedTheorem]()

@@ -11,7 +11,7 @@ ROUNDS_BY = 1e-9
 CANCELLED = 1e4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RoundedNumber:
     """A value, and the same with all terms taken as positive."""
 
