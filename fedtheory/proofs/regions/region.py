@@ -123,20 +123,7 @@ class Region:
             A piece is not a chain of one direction, bounds nothing new, or leaves a parameter without a lower end; or no point is seen to
             satisfy all of them, so that anything would be true on the region.
         """
-        if isinstance(text, Region):
-            return text
-        found: dict[str, Parameter] = {}
-        waiting = [piece for piece in split_at_commas(text) if piece.strip()]
-        while waiting:
-            ready = next((k for k, piece in enumerate(waiting) if _add_piece(piece, found)), None)
-            if ready is None:
-                raise InvalidInput(
-                    f"{waiting[0].strip()!r} speaks of a parameter that nothing bounds; bound it too, as in '0 < L, 0 < lr < 2/L'"
-                )
-            del waiting[ready]
-        region = cls(tuple(found.values()))
-        _require_points(region, text)
-        return region
+        return text if isinstance(text, Region) else _parse(text)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -192,11 +179,12 @@ class Region:
 
     def simple_points(self, count: int) -> list[dict[str, Fraction]]:
         """Points inside with small numerators and denominators of t, the simplest first, at most so many a case."""
-        found = []
+        return list(self._each_simple_point(count))
+
+    def _each_simple_point(self, count: int) -> Iterator[dict[str, Fraction]]:
         for fixed, case in self.cases():
-            order = _list_simplest(len(case.parameters))
-            found += [{**fixed, **case.point([SIMPLE_SIZES[j] for j in ks])} for ks in order[:count]]
-        return found
+            for ks in _list_simplest(len(case.parameters))[:count]:
+                yield {**fixed, **case.point([SIMPLE_SIZES[j] for j in ks])}
 
     def simplify(self, point: Mapping[str, Any], tolerance: Fraction = Fraction(1, 100)) -> dict[str, Fraction]:
         """A point inside near the given one, of fractions with small denominators.
@@ -331,10 +319,28 @@ def _require_new(name: str, piece: str, found: Mapping[str, Parameter]) -> None:
         raise InvalidInput(f"{name!r} is bounded twice, again in {piece.strip()!r}")
 
 
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Region:
+    found: dict[str, Parameter] = {}
+    waiting = [piece for piece in split_at_commas(text) if piece.strip()]
+    while waiting:
+        ready = next((k for k, piece in enumerate(waiting) if _add_piece(piece, found)), None)
+        if ready is None:
+            raise InvalidInput(
+                f"{waiting[0].strip()!r} speaks of a parameter that nothing bounds; bound it too, as in '0 < L, 0 < lr < 2/L'"
+            )
+        del waiting[ready]
+    region = Region(tuple(found.values()))
+    _require_points(region, text)
+    return region
+
+
 def _require_points(region: Region, text: str) -> None:
     """Refuse a region without points: one of its simple ones must satisfy every chain as it is written."""
     chains = [
         Comparison.parse(piece) for piece in split_at_commas(text) if piece.strip() and not _INTEGERS.fullmatch(piece)
     ]
-    if not any(region.inside(p) and all(chain.holds(p) for chain in chains) for p in region.simple_points(SEEN_POINTS)):
+    if not any(
+        region.inside(p) and all(chain.holds(p) for chain in chains) for p in region._each_simple_point(SEEN_POINTS)
+    ):
         raise InvalidInput(f"no point of the region {text!r} was found, so that anything would be true there")
