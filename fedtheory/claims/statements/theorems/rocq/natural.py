@@ -44,12 +44,13 @@ STAR = "f_grad % x_star"
 
 @dataclass(frozen=True)
 class BaseVector:
-    """A vector that others are combinations of: its leaves, and what it is called; ``definition`` of a gradient: where it is taken."""
+    """A vector that others are combinations of: its leaves, and what it is called; of a gradient its ``definition``, and the same ``in_full``."""
 
     name: str
     mean: int | None
     deviation: int | None
     definition: str = ""
+    in_full: str = ""
 
     @property
     def is_common(self) -> bool:
@@ -148,9 +149,9 @@ class Natural:
         self._note(word, v, definition)
         return v
 
-    def _note(self, word: str, v: Vector, definition: str = "") -> None:
+    def _note(self, word: str, v: Vector, definition: str = "", in_full: str = "") -> None:
         leaf = dict(v.terms.keys())
-        self.bases.append(BaseVector(word, leaf.get("mean"), leaf.get("deviation"), definition))
+        self.bases.append(BaseVector(word, leaf.get("mean"), leaf.get("deviation"), definition, in_full))
 
     def _fields(self, errors: Mapping[str, Vector]) -> tuple[dict[str, Vector], list[str], list[str]]:
         """Every field's vector: a base of its own, or what relations make of other fields; which average to zero, and which are made of others."""
@@ -203,7 +204,8 @@ class Natural:
                     "gradients that a round makes of others, such as at a proximal step's point, are not written for Rocq"
                 )
             word = f"g{sum(bool(b.definition) for b in self.bases) + 1}"
-            self._note(word, e.g, f"fun i => f_grad i {scoped(self.vec(e.x))}")
+            in_full = f"f_grad % {scoped(self.in_full(e.x), '%')}"
+            self._note(word, e.g, f"fun i => f_grad i {scoped(self.vec(e.x))}", in_full)
             known |= set(fresh)
 
     # ---- printing
@@ -211,6 +213,10 @@ class Natural:
     def vec(self, v: Vector) -> Vec:
         """A vector in bases."""
         return write_vector(v, self.bases)
+
+    def in_full(self, v: Vector) -> Vec:
+        """A vector in bases, of which gradients are written with their points, and not by names."""
+        return write_vector(v, [dataclasses.replace(base, name=base.in_full or base.name) for base in self.bases])
 
     @property
     def clients(self) -> list[BaseVector]:
@@ -378,13 +384,13 @@ class QuantityPrinter:
 
 
 def print_quantity(natural: Natural, text: str) -> Real:
-    """A quantity in the names of a state's fields, as the body of a definition."""
+    """A quantity in the names of a state's fields, as the body of a definition; gradients are taken at points as the round writes them."""
     vecs = {w: Vec("common" if v.common else "client", (identifier(w),)) for w, v in natural.fields.items()}
     return QuantityPrinter(
         *(natural, natural.fields, vecs),
         product=lambda u, v, each: apply(inner_text(u, v, each=each)),
-        value=lambda e, at: apply(f"E (fun i => f i {scoped(at)})"),
-        gradient=lambda e, at: Vec("client", (f"f_grad % {scoped(at, '%')}",)),
+        value=lambda e, at: apply(f"E (fun i => f i {scoped(natural.in_full(e.x))})"),
+        gradient=lambda e, at: Vec("client", (f"f_grad % {scoped(natural.in_full(e.x), '%')}",)),
     ).read(text)
 
 

@@ -255,11 +255,10 @@ def _rounds_as_numbers(e: Real, names: Mapping[str, str]) -> Real:
     return Real(e.op, tuple(_rounds_as_numbers(part, names) if isinstance(part, Real) else part for part in e.parts))
 
 
-def _divided_within(e: Real, inside: bool = False) -> list[Real]:
-    """What is divided by inside of what is divided by: L + 2*a in x/(2/(L + 2*a))."""
+def _divisors(e: Real) -> list[Real]:
+    """What is divided by anywhere: 2/(L + 2*a) and L + 2*a of x/(2/(L + 2*a))."""
     own = [part for part in e.parts if isinstance(part, Real)]
-    found = [e.parts[1]] if inside and e.op == "/" else []
-    return found + [d for k, part in enumerate(own) for d in _divided_within(part, inside or (e.op == "/" and k == 1))]
+    return [*([e.parts[1]] if e.op == "/" else []), *(d for part in own for d in _divisors(part))]
 
 
 class _Printer(QuantityPrinter):
@@ -409,7 +408,7 @@ class WindowCertificate:
                 self.setting.note(big_l - mu)
         for divisor in window.divisors.values():
             self.setting.note_divisor(divisor)
-        for divisor in _divided_within(conclusion):
+        for divisor in _divisors(conclusion):
             if divisor.names() <= {*self.setting.names}:
                 self.setting.note_divisor(divisor)
         shown = []
