@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal
@@ -161,15 +161,18 @@ def is_implied(theorem: Theorem, other: Theorem, seed: int = 0) -> bool:
     changed = [a for a, b in zip(theorem.sentences, other.sentences, strict=True) if str(a) != str(b)]
     rng = random.Random(seed)
     speaks_of = (theorem.parameters.names, theorem.rounds, theorem.quantities, theorem.sequences)
+    cases = list(other.parameters.cases())
     for k in range(IMPLICATION_DRAWS if any(speaks_of) else 1):
         try:
-            point = _draw_point(other, rng)
+            point = _draw_point(cases, rng)
             values: dict[tuple[str, int], Fraction] = {}
             rounds = {name: Fraction(least + rng.randrange(4)) for name, least in other.rounds.items()}
             numbers = {**point, **rounds}
 
             def lookup(name: str, k: int, values: dict[tuple[str, int], Fraction] = values) -> Fraction:
-                return values.setdefault((name, k), Fraction(rng.choice((1, 1, 3, 10, 100)), rng.choice((1, 7, 50))))
+                if (name, k) not in values:
+                    values[name, k] = Fraction(rng.choice((1, 1, 3, 10, 100)), rng.choice((1, 7, 50)))
+                return values[name, k]
 
             if k % 2 and changed:
                 _make_tight(theorem, rng.choice(changed), numbers, values, lookup, rng)
@@ -219,9 +222,10 @@ def _holds(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Fraction]
 def _is_clear(theorem: Theorem, other: Theorem, numbers: Mapping[str, Fraction], lookup: Lookup) -> bool:
     """Whether floats show that a draw breaks a claim of the theorem, or none of the other one: fractions take much longer, and decide the rest."""
     plain = {name: RoundedNumber.of(value) for name, value in numbers.items()}
+    rounded = cache(lambda name, k: RoundedNumber.of(lookup(name, k)))
 
     def held(one: Theorem) -> bool | None:
-        sides = Sides(plain, lambda name, k: RoundedNumber.of(lookup(name, k)), one.formulas, RoundedNumber.of)
+        sides = Sides(plain, rounded, one.formulas, RoundedNumber.of)
         unclear = False
         for sentence in one.sentences:
             if not sentence.to_infinity:
@@ -245,8 +249,7 @@ def _holds_in_floats(sides: Sides, sentence: Sentence) -> bool | None:
     return less if less is None else less and sentence.sign != "=="
 
 
-def _draw_point(theorem: Theorem, rng: random.Random) -> dict[str, Fraction]:
-    cases = list(theorem.parameters.cases())
+def _draw_point(cases: Sequence[tuple[Mapping[str, Fraction], Region]], rng: random.Random) -> dict[str, Fraction]:
     fixed, region = cases[rng.randrange(len(cases))]
     return {
         **fixed,
