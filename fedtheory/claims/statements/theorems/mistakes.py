@@ -72,35 +72,42 @@ def pick_stronger(theorem: Theorem, count: int) -> list[NearMiss]:
 
 @dataclass(frozen=True)
 class _Change:
-    """Fields of a theorem that are others; ``scaled``: the same with another factor of a number."""
+    """Fields of a theorem that are others, and what is changed, as they are asked for; ``scaled``: fields with another factor of a number."""
 
-    what: str
-    fields: Mapping[str, Any]
+    what: Callable[[], str]
+    fields: Callable[[], Mapping[str, Any]]
     scaled: Callable[[Fraction], Mapping[str, Any]] | None = None
     factor: Fraction | None = None
 
 
 def _list_changes(theorem: Theorem) -> Iterator[_Change]:
-    for k, (text, sentence) in enumerate(zip(theorem.claims, theorem.sentences, strict=True)):
+    for k, sentence in enumerate(theorem.sentences):
         put = partial(_with_claim_at, theorem, k)
         for what, changed, scaled, factor in _of_sentence(sentence):
-            if str(changed) != text:
-                yield _Change(f"{what}: {changed}", put(changed), _after(scaled, put), factor)
+            yield _Change(partial("{}: {}".format, what, changed), partial(put, changed), _after(scaled, put), factor)
     for name, text in theorem.where.items():
         for formula in list_changed_formulas(read(text)):
             into = partial(_with_formula, theorem, name)
-            what = f"{formula.what} of {name}: {show_tree(formula.tree)}"
-            yield _Change(what, into(formula.tree), _after(formula.scaled, into), formula.factor)
+            told = partial(_tell_formula, formula, name)
+            yield _Change(told, partial(into, formula.tree), _after(formula.scaled, into), formula.factor)
     for name in theorem.given:
         rest = {other: text for other, text in theorem.given.items() if other != name}
         inside = {other: one for other, one in theorem.inside.items() if other != name}
-        yield _Change(f"without the hypothesis {name}", {"given": rest, "inside": inside})
+        yield _change(f"without the hypothesis {name}", {"given": rest, "inside": inside})
     fixed = {name for sentence in theorem.sentences for name, _ in sentence.fixed}
     for what, region in list_wider_regions(theorem.region, fixed):
-        yield _Change(what, {"region": region})
+        yield _change(what, {"region": region})
     for name, least in theorem.rounds.items():
         if least > 0:
-            yield _Change(f"{name} from {least - 1} on", {"rounds": {**theorem.rounds, name: least - 1}})
+            yield _change(f"{name} from {least - 1} on", {"rounds": {**theorem.rounds, name: least - 1}})
+
+
+def _change(what: str, fields: Mapping[str, Any]) -> _Change:
+    return _Change(lambda: what, lambda: fields)
+
+
+def _tell_formula(formula: ChangedFormula, name: str) -> str:
+    return f"{formula.what} of {name}: {show_tree(formula.tree)}"
 
 
 def _with_claim_at(theorem: Theorem, k: int, said: Sentence) -> dict[str, Any]:
@@ -271,8 +278,11 @@ def _made(theorem: Theorem, change: _Change) -> Iterator[NearMiss]:
     def make(fields: Mapping[str, Any]) -> Theorem:
         return replace(theorem, proof="", added=(), **fields)
 
+    fields = change.fields()
+    if fields.get("claim") == theorem.claim:
+        return
     try:
-        yield NearMiss(change.what, make(change.fields), change.factor, _after(change.scaled, make))
+        yield NearMiss(change.what(), make(fields), change.factor, _after(change.scaled, make))
     except (FedtheoryError, Unreadable):  # it cannot be said
         return
 
