@@ -74,12 +74,13 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
         raise TermRefused("-", "states", "rounds that vectors follow, for all parameters", error) from None
     rests = {name: _prove_once(other, seconds) for name, other in theorem.rests.items()}
     data["rests"] = {name: other.data for name, other in rests.items()}
+    resting = {name: other.proved for name, other in rests.items()}
     derivations: dict[str, list[Any]] = data["derivations"]
     if theorem.inside:
         require_inside(theorem)
         proofs = {name: _prove_once(one.theorem, seconds) for name, one in theorem.inside.items()}
         data["inside"] = {name: {"term": proofs[name].data, "last": one.last} for name, one in theorem.inside.items()}
-    resting = {name: other.proved for name, other in rests.items()}
+        resting |= {f"inside {name}": other.proved for name, other in proofs.items()}
     found = check_term({**data, "derivations": derivations}, finder, resting=resting)
     data |= {"lines": list(found.lines), "derivations": finder.stored}
     return ProvedTheorem(theorem, data, check_term(data), resting)
