@@ -32,6 +32,8 @@ from fedtheory.running.enumeration import enumerate_outcomes
 COARSE, FINE = Fraction(1, 10**4), Fraction(1, 10**5)
 #: steps in ratios of 2 that are tried first, from 2/L downwards
 FIRST_STEPS = 14
+#: a second solver would take most of the search's time where the first has no answer, at steps that are far from the best
+FAST = ("CLARABEL",)
 #: evaluations of the search between them
 REFINED = 10
 
@@ -80,6 +82,12 @@ def rounds_of(rate: float, offset: float, accuracy: float) -> float:
 def forgets(algorithm: Algorithm) -> bool:
     """Whether the state of a method is the server's model alone, so that every round is a first one."""
     return set(arrays_of(algorithm.init(_two_clients(), np.ones((1, 1))))) == {"x"}
+
+
+def settles(algorithm: Algorithm) -> bool:
+    """Whether x* is a fixed point of a method whose state is x alone."""
+    functions: Any = _two_clients()
+    return in_floats(algorithm).solution_state(functions, np.zeros((1, 1))) is not None
 
 
 def require_alike(algorithm: Algorithm) -> None:
@@ -149,10 +157,10 @@ class StepSearch:
         return rounds_of(rate, offset, self.accuracy)
 
     def _numbers(self, algorithm: Algorithm) -> tuple[float, float]:
-        if not forgets(algorithm) or self._settles(algorithm):
+        if not forgets(algorithm) or settles(algorithm):
             return smallest_rate(algorithm, self.plain, accuracy=COARSE, proof=False).rate, 0.0
         radius = math.sqrt(self.accuracy)
-        found = worst_case_for_every_n(algorithm, self.function_class, rounds=1, radius=radius)
+        found = worst_case_for_every_n(algorithm, self.function_class, rounds=1, radius=radius, solvers=FAST)
         if found.unbounded:
             return math.inf, math.inf
         names = [name for name, _ in found.model.inequalities]
@@ -160,12 +168,6 @@ class StepSearch:
         k = names.index("radius")
         rate = float(found.solution.multipliers[k]) * float(units.goal) / float(units.rows[k])
         return rate, max(found.value - rate * radius**2, 0.0)
-
-    def _settles(self, algorithm: Algorithm) -> bool:
-        """Whether x* is a fixed point of a method whose state is x alone."""
-        functions: Any = _two_clients()
-        method = in_floats(algorithm)
-        return method.solution_state(functions, np.zeros((1, 1))) is not None
 
     def best(self) -> Fraction:
         """The step, to three digits.
@@ -210,7 +212,7 @@ class StepSearch:
         algorithm = self.make(step)
         require_alike(algorithm)
         up, down = traffic_of(algorithm)
-        if forgets(algorithm) and not self._settles(algorithm):
+        if forgets(algorithm) and not settles(algorithm):
             radius = Fraction(math.sqrt(self.accuracy)).limit_denominator(10**6)
             one = bound_one_round(algorithm, self.function_class, radius)
             offset = max(one.offset, Fraction(0))
