@@ -158,13 +158,13 @@ def _read_range(option: Option, options: dict[str, Any]) -> tuple[Fraction, Frac
 def comes_to_floor(entry: Listed, option: Option, given: dict[str, Any], scan: Scan) -> bool:
     """Whether a method whose state is x alone does not come to rest at x* at the first values of a scan, so that a floor is all it can come to."""
     from fedtheory.core.errors import FedtheoryError
-    from fedtheory.proofs.potentials.progress import forgets, require_alike, settles
+    from fedtheory.proofs.potentials.progress import forgets, require_alike, rests_at_solution
 
     try:
         methods = [entry.build(**given, **{option.name: int(v) if scan.whole else v}) for v in scan.values()[:2]]
         for method in methods:
             require_alike(method)
-        return all(map(forgets, methods)) and not all(map(settles, methods))
+        return all(map(forgets, methods)) and not all(map(rests_at_solution, methods))
     except FedtheoryError:  # the search says what is wrong
         return False
 

@@ -25,6 +25,7 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.potentials.largest import step_of
 from fedtheory.proofs.potentials.smallest_rate import smallest_rate
+from fedtheory.proofs.semidefinite.bounded import FAST
 from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
@@ -32,8 +33,6 @@ from fedtheory.running.enumeration import enumerate_outcomes
 COARSE, FINE = Fraction(1, 10**4), Fraction(1, 10**5)
 #: steps in ratios of 2 that are tried first, from 2/L downwards
 FIRST_STEPS = 14
-#: a second solver would take most of the search's time where the first has no answer, at steps that are far from the best
-FAST = ("CLARABEL",)
 #: evaluations of the search between them
 REFINED = 10
 
@@ -84,7 +83,7 @@ def forgets(algorithm: Algorithm) -> bool:
     return set(arrays_of(algorithm.init(_two_clients(), np.ones((1, 1))))) == {"x"}
 
 
-def settles(algorithm: Algorithm) -> bool:
+def rests_at_solution(algorithm: Algorithm) -> bool:
     """Whether x* is a fixed point of a method whose state is x alone."""
     functions: Any = _two_clients()
     return in_floats(algorithm).solution_state(functions, np.zeros((1, 1))) is not None
@@ -157,9 +156,10 @@ class StepSearch:
         return rounds_of(rate, offset, self.accuracy)
 
     def _numbers(self, algorithm: Algorithm) -> tuple[float, float]:
-        if not forgets(algorithm) or settles(algorithm):
+        if not forgets(algorithm) or rests_at_solution(algorithm):
             return smallest_rate(algorithm, self.plain, accuracy=COARSE, proof=False).rate, 0.0
         radius = math.sqrt(self.accuracy)
+        # a second solver would take most of the time where the first has no answer, at steps that are far from the best
         found = worst_case_for_every_n(algorithm, self.function_class, rounds=1, radius=radius, solvers=FAST)
         if found.unbounded:
             return math.inf, math.inf
@@ -212,7 +212,7 @@ class StepSearch:
         algorithm = self.make(step)
         require_alike(algorithm)
         up, down = traffic_of(algorithm)
-        if forgets(algorithm) and not settles(algorithm):
+        if forgets(algorithm) and not rests_at_solution(algorithm):
             radius = Fraction(math.sqrt(self.accuracy)).limit_denominator(10**6)
             one = bound_one_round(algorithm, self.function_class, radius)
             offset = max(one.offset, Fraction(0))
