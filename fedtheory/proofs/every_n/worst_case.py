@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -239,15 +240,9 @@ def worst_case_for_every_n(
         directions = find_free_directions(exact, asked.evaluations)
         return state_in_units(exact, asked, origin, directions, sizes, time_limit).program
 
+    how: dict[str, Any] = {"tolerance": tolerance, "solvers": solvers, "time_limit": time_limit, "agree": agree}
     try:
-        solution, unbounded = maximise(
-            stated.program,
-            stated_exactly=stated_exactly,
-            tolerance=tolerance,
-            solvers=solvers,
-            time_limit=time_limit,
-            agree=agree,
-        )
+        solution, unbounded = maximise(stated.program, stated_exactly=stated_exactly, **how)
     except (Infeasible, TooLarge):
         raise
     except SolverFailed as error:
