@@ -34,29 +34,41 @@ FALSE = ("refuted", "repaired")
 HEADINGS = {"Claims that name it: proved or argued": ("proved", "argued"), "Claims that name it: false in print": FALSE}
 OTHERS = "Claims that name it: other verdicts"
 #: what a page says of the largest step, as `fedtheory largest` has it
-SHOWN = ("option", "scanned", "certified", "none_at", "refused_at", "false_at")
+SHOWN = ("option", "floor", "scanned", "certified", "none_at", "refused_at", "false_at")
 
 
-def measure(entry: Listed) -> dict[str, Any]:
-    """The largest certified step of a method over 1-smooth, 0.1-strongly convex functions, its other options at their defaults, local work exact."""
+def measure(entry: Listed, **fixed: Any) -> dict[str, Any]:
+    """The largest certified step of a method over 1-smooth, 0.1-strongly convex functions, its other options at their defaults, local work exact.
+
+    Of methods that take gradient steps also with ``LOCAL_STEPS[-1]`` of them, under "more".
+    """
     from fedtheory.command_line.compare import find_step
-    from fedtheory.command_line.largest import default_range, summarise_search
+    from fedtheory.command_line.largest import comes_to_floor, default_range, summarise_search
     from fedtheory.core.errors import FedtheoryError
     from fedtheory.proofs.function_class import FunctionClass
     from fedtheory.proofs.potentials.largest import Scan, largest
-    from fedtheory.proofs.potentials.questions import SomePotential
+    from fedtheory.proofs.potentials.questions import ComesToFloor, SomePotential
 
-    fixed = {"exact": True} if "exact" in entry.uses else {}
+    own = fixed or ({"exact": True} if "exact" in entry.uses else {})
     try:
-        option = find_step(entry, fixed)
+        option = find_step(entry, own)
         low, high = default_range(option, 1.0)
-        question = SomePotential.of_convergence(FunctionClass(1.0, 0.1), time_limit=20.0)
         scan = Scan(low, high)
-        found = largest(lambda value: entry.build(**fixed, **{option.name: value}), question, scan)
+        question = SomePotential.of_convergence(FunctionClass(1.0, 0.1), time_limit=20.0)
+        if comes_to_floor(entry, option, own, scan):
+            question = ComesToFloor(question.function_class, question.rate, 20.0, convergence=True)
+        found = largest(lambda value: entry.build(**own, **{option.name: value}), question, scan)
     except FedtheoryError as error:
         return {"why_none": str(error)}
     answer = summarise_search(found, entry.name, option, question, scan)
-    return {"exact": bool(fixed), **{name: answer[name] for name in SHOWN}}
+    told = {"exact": "exact" in own, **{name: answer[name] for name in SHOWN}}
+    counted = _local_steps(entry)
+    return told | {"more": measure(entry, **dict.fromkeys(counted, LOCAL_STEPS[-1]))} if counted and not fixed else told
+
+
+def _local_steps(entry: Listed) -> list[str]:
+    """The option that is the number of local steps, if there is one."""
+    return [o.name for o in entry.options if o.flag == "--local-steps"]
 
 
 def measure_curves(entry: Listed, found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -69,7 +81,7 @@ def measure_curves(entry: Listed, found: dict[str, Any]) -> list[dict[str, Any]]
         return []
     largest, fixed = float(found["certified"]), {"exact": True} if found["exact"] else {}
     asked = NUMBERS if largest == float(found["scanned"][1]) else [float(f"{share * largest:.3g}") for share in SHARES]
-    counted = [o.name for o in entry.options if o.flag == "--local-steps" and not fixed]
+    counted = [] if fixed else _local_steps(entry)
     curves = []
     for local in LOCAL_STEPS if counted else (None,):
         own = fixed | (dict.fromkeys(counted, local) if local else {})
@@ -130,25 +142,38 @@ def _largest(entry: Listed, found: dict[str, Any] | None) -> Iterator[str]:
     if found is None or "why_none" in found:
         yield from ("It was not asked for." if found is None else _tell_none(entry, found["why_none"]), "")
         return
-    name, (low, high) = f"`{found['option']}`", found["scanned"]
     within = "Over 1-smooth, 0.1-strongly convex functions,"
     within += " with exact local solves," if found["exact"] else ""
     within += " with all clients in every round," if entry.partial else ""
-    if found["certified"] is None:
-        said = f"{within} no {name} between {low} and {high} is certified."
-    else:
-        said = f"{within} {name} = {found['certified']} is proved to converge, for every n >= 2."
-        if found["none_at"] is not None:
-            said += f" At {found['none_at']} the solver finds no potential."
-        elif found["refused_at"] is not None:
-            said += f" {found['refused_at']} is outside the method's definition."
-        else:
-            said += " Larger values were not asked."
-        said += f" At {found['false_at']} an exact instance contradicts it." if found["false_at"] is not None else ""
     flag = " --exact" if found["exact"] else ""
-    yield from (
-        f"{said} Other options have their defaults{_defaults(entry, found)} (`fedtheory largest {entry.name} --option {found['option']}{flag}`).",
-        "",
+    command = f"`fedtheory largest {entry.name} --option {found['option']}{flag}`"
+    yield f"{_tell_step(found, within)} Other options have their defaults{_defaults(entry, found)} ({command})."
+    more = found.get("more", {})
+    if "certified" in more:
+        yield _tell_step(more, f"With {LOCAL_STEPS[-1]} local steps (`--local-steps {LOCAL_STEPS[-1]}`)")
+    if found["floor"] or more.get("floor"):
+        yield (
+            "Where it comes to a floor, that is of ||x - x\\*||\\^2 and C zeta\\^2, with zeta\\^2 the mean of ||grad f_i(x\\*)||\\^2; "
+            "it is large near the largest step."
+        )
+    yield ""
+
+
+def _tell_step(found: dict[str, Any], within: str) -> str:
+    """What is proved at the largest certified step, and what is known above it."""
+    name, (low, high) = f"`{found['option']}`", found["scanned"]
+    if found["certified"] is None:
+        return f"{within} no {name} between {low} and {high} is certified."
+    comes_to = "come linearly to a floor" if found["floor"] else "converge"
+    said = f"{within} {name} = {found['certified']} is proved to {comes_to}, for every n >= 2."
+    if found["none_at"] is not None and found["none_at"] != found["false_at"]:
+        said += f" At {found['none_at']} the solver finds no {'such floor' if found['floor'] else 'potential'}."
+    elif found["refused_at"] is not None:
+        said += f" {found['refused_at']} is outside the method's definition."
+    elif found["none_at"] is None:
+        said += " Larger values were not asked."
+    return said + (
+        f" At {found['false_at']} an exact instance contradicts it." if found["false_at"] is not None else ""
     )
 
 

@@ -306,13 +306,13 @@ def _draw(rows: list[Cells], zeta: float | None, file: Path) -> None:
         for name in names
     }
     title = "Proved rates at each method's best step"
-    about = {"xlabel": "local steps, or steps a communication", "ylabel": "rate a round"}
+    about = {"xlabel": "local steps, or steps a communication", "ylabel": "rate a round", "nested": True}
     save_picture({"title": title, **about, "series": series(by_steps)}, file)
     if zeta:
         sizes = [zeta * size for size in ZETAS]
         floors = {row["method"]: (sizes, row["floors"]) for row in good if row["shown"] and any(row["floors"])}
         if floors:
-            scales = {"logx": True, "logy": True}
+            scales = {"logx": True, "logy": True, "nested": True}
             title = f"Proved floors at the steps for zeta = {zeta:g}"
             save_picture(
                 {"title": title, "xlabel": "zeta", "ylabel": "floor of V", **scales, "series": series(floors)},

@@ -72,8 +72,9 @@ BISECTION = 14  # steps of it that the bar expects
 def largest_command(algorithm: str, **options: Any) -> None:
     """Largest value of an option of ALGORITHM for which convergence, or a rate, is proved over a class, for every number of clients.
 
-    The value below the edge is proved in exact arithmetic. Above it the smallest value is told at which an exact instance contradicts the
-    convergence, so that the gap between what is proved and what is false is known. For bounds after some rounds there is 'fedtheory
+    A method that does not come to rest at x* where clients differ is asked for a linear rate to a floor, C zeta^2/(1 - rate) with zeta^2 the mean
+    of ||grad f_i(x*)||^2. The value below the edge is proved in exact arithmetic. Above it the smallest value is told at which an exact instance
+    contradicts the convergence, so that the gap between what is proved and what is false is known. For bounds after some rounds there is 'fedtheory
     worst-case --largest'.
 
     Exit status: 0 when a value is certified; 4 when none is; 2 for bad arguments; 130 when interrupted (the same command goes on).
@@ -86,10 +87,10 @@ def largest_command(algorithm: str, **options: Any) -> None:
     option = find_option(entry, options["named"])
     function_class = FunctionClass(options["big_l"], options["mu"])
     weights = read_weights_of_every_n(options)
-    question = _read_question(function_class, options)
     low, high = _read_range(option, options)
     scan = Scan(low, high, whole=option.kind is int)
     given = {name: value for name, value in read_values(entry, options).items() if name != option.name}
+    question = _read_question(function_class, options, comes_to_floor(entry, option, given, scan))
     said = tell_weights_of_every_n(weights, [entry.build(**given, **{option.name: low})] if weights else [])
     found = _search(entry, option, given, question, scan, options["fresh"])
     answer = summarise_search(found, algorithm, option, question, scan) | {"options": given} | said
@@ -154,14 +155,30 @@ def _read_range(option: Option, options: dict[str, Any]) -> tuple[Fraction, Frac
     return low, high if options["high"] is None else read_fraction(options["high"], "--to")
 
 
-def _read_question(function_class: Any, options: dict[str, Any]) -> Question:
-    from fedtheory.proofs.potentials.questions import SomePotential, StatedPotential, convergence_rate
+def comes_to_floor(entry: Listed, option: Option, given: dict[str, Any], scan: Scan) -> bool:
+    """Whether a method whose state is x alone does not come to rest at x* at the first values of a scan, so that a floor is all it can come to."""
+    from fedtheory.core.errors import FedtheoryError
+    from fedtheory.proofs.potentials.progress import forgets, require_alike, rests_at_solution
+
+    try:
+        methods = [entry.build(**given, **{option.name: int(v) if scan.whole else v}) for v in scan.values()[:2]]
+        for method in methods:
+            require_alike(method)
+        return all(map(forgets, methods)) and not all(map(rests_at_solution, methods))
+    except FedtheoryError:  # the search says what is wrong
+        return False
+
+
+def _read_question(function_class: Any, options: dict[str, Any], floor: bool) -> Question:
+    from fedtheory.proofs.potentials.questions import ComesToFloor, SomePotential, StatedPotential, convergence_rate
 
     limit = options["time_limit"]
     rate = None if options["rate"] is None else read_fraction(options["rate"], "--rate")
     if options["stated"]:
         stated = convergence_rate(function_class) if rate is None else rate
         return StatedPotential(function_class, stated, dict(options["stated"]), limit)
+    if floor:
+        return ComesToFloor(function_class, rate or convergence_rate(function_class), limit, rate is None)
     if rate is None:
         return SomePotential.of_convergence(function_class, limit)
     return SomePotential(function_class, rate, limit)
@@ -197,6 +214,7 @@ def show_value(value: Fraction | None) -> str:
 
 def summarise_search(found: Largest, algorithm: str, option: Option, question: Question, scan: Scan) -> dict[str, Any]:
     """What was found as JSON has it: what was asked, and values as text."""
+    from fedtheory.proofs.potentials.questions import ComesToFloor
 
     def text(value: Fraction | None) -> str | None:
         return None if value is None else show_value(value)
@@ -207,6 +225,7 @@ def summarise_search(found: Largest, algorithm: str, option: Option, question: Q
         "class": str(question.function_class),
         "question": str(question),
         "convergence": bool(getattr(question, "convergence", False)),
+        "floor": isinstance(question, ComesToFloor),
         "scanned": [show_value(scan.low), show_value(scan.high)],
         "certified": text(found.certified),
         "rate": str(found.rate),
@@ -244,7 +263,7 @@ def _report(answer: dict[str, Any], json_file: Path | None) -> None:
 
 def describe_largest(answer: dict[str, Any]) -> list[str]:
     """The answer in lines of words."""
-    name, (low, high) = answer["option"], answer["scanned"]
+    name, (low, high), sought = answer["option"], answer["scanned"], "C" if answer["floor"] else "V"
     lines = [
         f"{answer['algorithm']} over {answer['class']}, every n >= 2: the largest {name} with {answer['question']}"
     ]
@@ -252,14 +271,16 @@ def describe_largest(answer: dict[str, Any]) -> list[str]:
     if answer["certified"] is None:
         lines.append(f"nothing is certified between {low} and {high}")
     else:
-        meant = ", so that it converges" if answer["convergence"] else ""
+        comes_to = "comes linearly to a floor" if answer["floor"] else "converges"
+        meant = f", so that it {comes_to}" if answer["convergence"] else ""
         lines.append(
             f"{name} = {answer['certified']} is certified in exact arithmetic{meant}   ({answer['seconds']:.2f} s)"
         )
-        lines.append(f"V = {answer['potential']}   (differences to the fixed point)")
+        of_fixed_point = f"V = {answer['potential']}   (differences to the fixed point)"
+        lines.append(answer["potential"] if answer["floor"] else of_fixed_point)
     if answer["none_at"] is not None:
         shown = "nothing shows that none exists" if answer["excluded"] is None else f"residual {answer['excluded']:.1g}"
-        lines.append(f"at {name} = {answer['none_at']} the solver finds no such V ({shown})")
+        lines.append(f"at {name} = {answer['none_at']} the solver finds no such {sought} ({shown})")
     elif answer["certified"] is not None and answer["refused_at"] is None:
         lines.append(f"the scan ends at {high}; larger values were not asked (--to looks further)")
     if answer["refused_at"] is not None:
@@ -268,13 +289,13 @@ def describe_largest(answer: dict[str, Any]) -> list[str]:
     lines += describe_weights_of_every_n(answer)
     if answer["held"]:
         lines.append(
-            f"asked from {low} to {high}; the solver found a V at {', '.join(answer['held'])}; between these nothing is claimed"
+            f"asked from {low} to {high}; the solver found a {sought} at {', '.join(answer['held'])}; between these nothing is claimed"
         )
     if answer["not_held_below"]:
         lines.append(f"below these it found none at {', '.join(answer['not_held_below'])}")
     if answer["held_again"]:
         lines.append(
-            f"above the edge it found a V again at {', '.join(answer['held_again'])}: the good values are no interval"
+            f"above the edge it found a {sought} again at {', '.join(answer['held_again'])}: the good values are no interval"
         )
     if "certificates" in answer:
         lines.append(f"the proof is in {' and '.join(answer['certificates'])}")

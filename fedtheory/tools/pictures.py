@@ -13,6 +13,8 @@ from fedtheory.core.errors import InvalidInput, require
 
 #: of curves, in this order: told apart by colour-blind readers, on white and on black (Okabe and Ito)
 CURVE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a")
+#: so many values on a logarithmic axis are labelled one by one
+FEW_VALUES = 8
 STYLES: dict[str, dict[str, Any]] = {
     "line": {"linestyle": "-"},
     "dashed": {"linestyle": "--", "alpha": 0.8},
@@ -28,7 +30,8 @@ def can_draw() -> bool:
 def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> Any:
     """Return a matplotlib figure of a picture: the fields of `fedtheory.claims.Picture`, or a heat map.
 
-    With ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
+    With ``nested``, curves get thinner from the first to the last, with a dot at every point, so that those that coincide are all seen. With
+    ``diverged``, an infinite value is a cross at the upper edge. A picture with ``z`` is a heat map: a matrix over ``x`` and
     ``y``, rows for ``y``, named by ``zlabel``, logarithmic unless ``logz`` is false; infinite cells are crossed out, cells that are NaN
     are left blank, and cells (row, column) in ``dots`` have a dot.
     """
@@ -43,12 +46,15 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
     if "z" in picture:
         _heat_map(fig, axes, picture)
         return fig
-    for series in picture["series"]:
+    for k, series in enumerate(picture["series"]):
         x, y = np.asarray(series["x"], dtype=float), np.asarray(series["y"], dtype=float)
         keep = np.isfinite(x) & np.isfinite(y)
         keep &= (y > 0) if picture.get("logy") else True
         keep &= (x > 0) if picture.get("logx") else True
         (line,) = axes.plot(x[keep], y[keep], label=series["label"], **STYLES[series.get("style", "line")])
+        if picture.get("nested"):
+            width = 1.5 + 1.5 * (len(picture["series"]) - 1 - k)
+            line.set(linewidth=width, marker="o", markersize=width + 2.5)
         if "low" in series:
             low, high = (np.asarray(series[edge], dtype=float)[keep] for edge in ("low", "high"))
             least = np.min(y[keep], initial=np.inf)
@@ -63,6 +69,10 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
         axes.set_yscale("log")
     if picture.get("logx"):
         axes.set_xscale("log")
+        shown = np.unique(np.concatenate([np.asarray(s["x"], dtype=float) for s in picture["series"]]))
+        if len(shown) <= FEW_VALUES:  # where the scale's own labels would run into each other
+            axes.set_xticks(shown, labels=[f"{v:g}" for v in shown])
+            axes.set_xticks([], minor=True)
     elif all(np.all(x == np.round(x)) for x in (np.asarray(s["x"], dtype=float) for s in picture["series"])):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)

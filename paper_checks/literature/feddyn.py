@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -78,6 +79,20 @@ CONVEX = Theorem(
       done: claim                                                       by combine best, pos(t=T+1)
     """,
 )
+#: with m of the rounds left; the worst functions turn the clients' variables in every round, by an angle that depends on how many rounds there are
+CONVEX_SHARP = replace(
+    CONVEX,
+    rounds={"T": 0, "m": 0},
+    claim="r[T+2] <= ((T + 1)/(T + 2))**(T + 1)*V[0]/(T + 2)",
+    proof="""
+      fall: V[T+1] <= V[T] - r[T+1]                                     by derivation
+      step: V[T+1] - (T + 1)/(T + m + 1)*V[T+2] + (T + 1)*r[T+2] <= (T + m + 1)/(T + m + 2)*(V[T] - T/(T + m + 1)*V[T+1] + T*r[T+1])
+              by derivation
+      all:  (T + m + 1)*V[T] - T*V[T+1] + T*(T + m + 1)*r[T+1] <= (T + m + 1)*((T + m + 1)/(T + m + 2))**T*V[0]
+              by induction T for every m: base combine; step combine ((T + m + 2)/(T + m + 3))*ih_next, (T + m + 2)*step(m=m+1)
+      done: claim   by combine (1/(T + 2))*fall(T=T+1), (1/(T + 2))*step(m=0), (1/(T + 2)**2)*all(m=0)
+    """,
+)
 
 
 def stationary(w: World, p: Parameters, c: LemmaConstants) -> Any:
@@ -102,6 +117,13 @@ CLAIMS = [
         "Lions and Mercier 1979, in FedDyn (Acar et al. 2021) with all clients and exact solves",
         "The least mean_i ||x - x_i||^2 after rounds 1, ..., T + 1 of FedDyn is at most V^0/(T + 1), for closed and convex f_i and every rho.",
         CONVEX,
+    ),
+    state(
+        "LIT-FEDDYN-CONVEX-SHARP",
+        PAPER,
+        "Gu and Yang 2020, in FedDyn (Acar et al. 2021) with all clients and exact solves",
+        "After N = T + 2 rounds of FedDyn mean_i ||x - x_i||^2 is at most (1 - 1/N)^(N - 1) V^0/N, for closed and convex f_i and every rho.",
+        CONVEX_SHARP,
     ),
     state(
         "LIT-FEDDYN-STATIONARY",

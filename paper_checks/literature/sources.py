@@ -28,6 +28,8 @@ SOURCES = {
     "Transactions on Automatic Control 62, 2017",
     "Gorbunov, Hanzely and Richtarik 2020": "E. Gorbunov, F. Hanzely, P. Richtárik: A unified theory of SGD: variance reduction, sampling, "
     "quantization and coordinate descent. AISTATS 2020",
+    "Gu and Yang 2020": "G. Gu, J. Yang: Tight sublinear convergence rate of the proximal point algorithm for maximal monotone inclusion problems. "
+    "SIAM Journal on Optimization 30, 2020",
     "Gu et al. 2021": "X. Gu, K. Huang, J. Zhang, L. Huang: Fast federated learning in the presence of arbitrary device unavailability. NeurIPS 2021",
     "Güler 1991": "O. Güler: On the convergence of the proximal point algorithm for convex minimization. SIAM Journal on Control and Optimization "
     "29, 1991",

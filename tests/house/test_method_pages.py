@@ -78,12 +78,21 @@ def test_steps_of_methods_with_absent_clients_are_those_of_all(pages):
     assert all_clients < 0.1 and one > 1e10
 
 
+def test_methods_that_settle_elsewhere_have_a_step_with_a_floor(pages):
+    """FedAvg converges with one local step, and comes to a floor with eight; FedProx with them below 2/(L + rho) = 1."""
+    assert (
+        "With 8 local steps (`--local-steps 8`) `lr` = 1.999 is proved to come linearly to a floor" in pages["fedavg"]
+    )
+    assert "`lr` = 0.999 is proved to come linearly to a floor" in pages["fedprox"]
+    assert "C zeta" in pages["fednova"] and "floor" not in pages["scaffold"].split("## Rate curve")[0]
+
+
 def test_a_page_without_a_certified_step_says_why_in_words_for_its_reader(pages):
-    for name in ("fedprox", "agd", "ditto", "ef21", "fedrep"):
+    for name in ("pfedme", "agd", "ditto", "ef21", "fedrep"):
         (said,) = re.findall(r"^No step is certified over .*", pages[name], re.MULTILINE)
         assert "engine" not in said and "potential" not in said and said.endswith(".")
     assert (
-        "`fedtheory worst-case fedprox --rounds 5 --zeta 1`" in pages["fedprox"]
+        "`fedtheory worst-case pfedme --rounds 5 --zeta 1`" in pages["pfedme"]
         and "there is `ef21-any`" in pages["ef21"]
     )
     assert not [name for name, page in pages.items() if "Fraction(" in page or "the worst-case engine" in page]

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from paper_checks.literature import CLAIMS, SOURCES
-from paper_checks.literature.sharpness import measure, read_shares, statement_of, write_table
+from paper_checks.literature.sharpness import (
+    NOT_SHARP,
+    Enclosed,
+    enclose,
+    measure,
+    read_enclosed,
+    read_shares,
+    statement_of,
+    write_enclosed,
+    write_table,
+)
 from tests.house.test_words_of_pages import list_words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "literature.md"
@@ -36,3 +46,18 @@ def test_what_is_said_to_be_sharp_is_and_what_is_not_is_not() -> None:
     for id, least in (("LIT-ISTA", 49), ("LIT-ISTA-SHARP", 99)):
         assert measure(statement_of(claims[id])) == shares[id]
         assert [row.least for row in shares[id] or ()] == [least, least]
+
+
+def test_sharp_values_of_what_is_not_sharp_stand_on_the_page() -> None:
+    enclosed = read_enclosed()
+    assert {*enclosed} == {*NOT_SHARP}
+    assert write_enclosed(enclosed) in PAGE.read_text(encoding="utf-8")
+    assert all(row.low < row.high for rows in enclosed.values() for row in rows)
+
+
+def test_a_sharp_value_is_enclosed_by_an_instance_and_a_proof() -> None:
+    """Of the looser bound on FedDyn's residuals: after two rounds 1/4 is sharp where 1/2 is claimed, as LIT-FEDDYN-CONVEX-SHARP says."""
+    claims = {claim.id: claim for claim in CLAIMS}
+    first = enclose(statement_of(claims["LIT-FEDDYN-CONVEX"]))[0]
+    assert first == Enclosed("T = 1", "rho = 1", 499, 500, True)
+    assert enclose(statement_of(claims["LIT-GD-GAP-SHARP"])) == []

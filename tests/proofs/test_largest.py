@@ -10,15 +10,22 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fedtheory import FedAvg, FedPD, FunctionClass, GradientDescent, GradientSteps, Scaffnew, Scaffold
+from fedtheory import FedAvg, FedPD, FedProx, FunctionClass, GradientDescent, GradientSteps, Scaffnew, Scaffold
 from fedtheory.algorithms import listed
 from fedtheory.command_line.main import main
-from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.errors import CannotTrace, InvalidInput, SolverFailed
 from fedtheory.proofs.checker.certificates import check
 from fedtheory.proofs.divergence import all_roots_inside, find_divergence, shortest_recurrence
 from fedtheory.proofs.potentials.largest import Scan, largest
-from fedtheory.proofs.potentials.questions import PotentialProof, SolverAnswer, SomePotential, StatedPotential
-from fedtheory.proofs.potentials.smallest_rate import smallest_rate
+from fedtheory.proofs.potentials.questions import (
+    ComesToFloor,
+    PotentialProof,
+    SolverAnswer,
+    SomePotential,
+    StatedPotential,
+    convergence_rate,
+)
+from fedtheory.proofs.potentials.smallest_rate import rate_of, smallest_rate
 
 STRONG = FunctionClass(L=1.0, mu=0.1)
 CONVERGES = SomePotential.of_convergence(STRONG)
@@ -36,6 +43,41 @@ def test_steps_below_two_over_L_are_certified_and_two_is_false(make):
     assert found.excluded < 1e-6
     assert [check(dict(one.data)) for one in found.proof.certificates] == [0, 0]
     assert "1999/1000" in json.dumps(found.proof.certificates[0].data["question"])
+
+
+@pytest.mark.parametrize(
+    ("make", "edge"),
+    [
+        (lambda lr: FedAvg(GradientSteps(3, lr)), Fraction(2)),
+        (lambda lr: FedProx(Fraction(1), GradientSteps(2, lr)), Fraction(1)),
+    ],
+    ids=["fedavg", "fedprox"],
+)
+def test_methods_that_settle_elsewhere_come_to_a_floor(make, edge):
+    """Steps below 2/L, or 2/(L + rho) with a penalty and an even number of steps; at the edge clients with one minimiser do not come to it."""
+    question = ComesToFloor(STRONG, convergence_rate(STRONG), convergence=True)
+    found = largest(make, question, Scan(Fraction(1, 4), Fraction(4)))
+    assert found.none_at == found.false_at == edge and edge - Fraction(2, 1000) <= found.certified < edge
+    (one,) = found.proof.certificates
+    assert check(dict(one.data)) == one.bound and "floor" in found.proof.potential
+    assert one.data["question"]["functions"]["zeta"] == 1 and Fraction(one.data["multipliers"]["radius"]) < 1
+
+
+def test_a_floor_is_no_convergence():
+    """What is proved of a floor is not contradicted by clients that differ: FedAvg stays away from x* there."""
+    method = FedAvg(GradientSteps(3, Fraction(1, 2)))
+    assert find_divergence(method, STRONG) is not None
+    question = ComesToFloor(STRONG, convergence_rate(STRONG), convergence=True)
+    assert find_divergence(method, question.contradicted_on) is None
+    assert question.answer(method).holds and question.prove(method) is not None
+    with pytest.raises(InvalidInput, match="rate below 1"):
+        ComesToFloor(STRONG, Fraction(1))
+
+
+def test_a_rate_that_a_run_contradicts_is_no_answer():
+    """Eight steps of 16/L move points by 15^8; a solver's residuals say nothing then, and it finds a rate below 1."""
+    with pytest.raises(SolverFailed, match="a run with"):
+        rate_of(Scaffold(GradientSteps(8, Fraction(16))), STRONG, {"x": 1, "c_i": 1})
 
 
 def test_units_do_not_matter():
@@ -211,6 +253,21 @@ def test_the_command_says_what_is_certified_and_what_is_false(tmp_path, monkeypa
     assert "lr=1999/1000" in CliRunner().invoke(main, ["verify-certificate", str(file)]).output
     answer = json.loads(run("fedpd", "--exact", "--option", "eta", "--from", "1", "--to", "2", "--json", "-").output)
     assert answer["certified"] == "2" and answer["none_at"] is None and answer["false_at"] is None
+
+
+def test_the_command_asks_for_a_floor_where_x_star_is_none_of_the_fixed_points(tmp_path, monkeypatch):
+    """The bound of its file is a worst case from the distance 1, which the checker makes anew from FedProx's round."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "rho.json"
+    arguments = ("fedprox", "--local-steps", "2", "--lr", "0.5", "--option", "rho", "--from", "1", "--to", "8")
+    found = run(*arguments, "--certificate", str(file))
+    assert found.exit_code == 0, found.output
+    assert "comes linearly to a floor" in found.output and "the floor is" in found.output
+    assert "at rho = 3 it is false" in found.output  # 2/lr - L
+    told = CliRunner().invoke(main, ["verify-certificate", str(file)])
+    assert told.exit_code == 0 and "FedProx(rho=" in told.output and "zeta=1" in told.output
+    answer = json.loads(run(*arguments, "--json", "-").output)
+    assert answer["floor"] and Fraction(answer["certified"]) < 3
 
 
 def test_the_command_refuses_and_gives_up_honestly(tmp_path, monkeypatch):

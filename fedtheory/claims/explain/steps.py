@@ -12,7 +12,7 @@ from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.check import Proved
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces, substitute
 from fedtheory.proofs.checker.proof_lines import ProofLine
-from fedtheory.proofs.checker.rules import _PART, RULES, _pieces
+from fedtheory.proofs.checker.rules import _PART, RULES, _pieces, induction_parts
 
 #: a rest of a combination that is longer is told, and not shown
 MOST_CHARACTERS_OF_A_REST = 1500
@@ -117,8 +117,8 @@ class StepWriter:
         yield (f"{less} is ", shown, word)
 
     def _by_induction(self, line: ProofLine, goal: Sentence, arguments: str) -> Iterator[TextLine]:
-        n, (base, step) = _pieces(arguments)
-        yield ("by induction on ", Math.read(n))
+        n, other, (base, step) = induction_parts(arguments)
+        yield ("by induction on ", Math.read(n), *(() if other is None else (", for every ", Math.read(other))))
         for word, piece, more in (("base", base, "the least value: "), ("step", step, f"from {n} to {n} + 1: ")):
             rule, inner = _inner(piece.removeprefix(f"{word} "))
             for k, ground in enumerate(self._grounds(line, goal, rule, inner)):
@@ -159,6 +159,8 @@ class StepWriter:
             return ("the square ", Math(f"0 \\le ({latex(read(text.removeprefix('square(').removesuffix(')')))})^2"))
         if text == "ih":
             return ("the induction's hypothesis",)
+        if text == "ih_next":
+            return ("the induction's hypothesis for the next value",)
         if text.startswith("case"):
             return ("the case",)
         found = _NAMED.fullmatch(text)

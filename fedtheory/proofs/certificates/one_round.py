@@ -13,19 +13,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational
-from fedtheory.proofs.certificates.upper_bounds import Certificate, prove
-from fedtheory.proofs.checker.certificates import check
+from fedtheory.proofs.certificates.forms import store_form
+from fedtheory.proofs.certificates.questions import ask_worst_case
+from fedtheory.proofs.certificates.upper_bounds import Certificate, Posed, prove_posed
+from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
 from fedtheory.proofs.checker.refusals import Refused
+from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.guard import BoundQuestion, require_within
+from fedtheory.proofs.measures import find_measure
+from fedtheory.proofs.semidefinite.program import Program
+from fedtheory.proofs.sizes import sizes_of
 
 HYPOTHESIS = "radius"  #: the name of ||x^0 - x*||^2 <= R^2 in certificates
+#: most equations that are solved in fractions for the exact worst case; what an offset gains by more is below 1e-6 of it
+FEW_EQUATIONS = 40
+#: digits after the point of an offset, relative to its size
+DIGITS_OF_OFFSET = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +54,84 @@ class OneRound:
 
 
 def bound_one_round(
-    algorithm: Algorithm, function_class: FunctionClass, radius: Any = 1, time_limit: float | None = None
+    algorithm: Algorithm,
+    function_class: FunctionClass,
+    radius: Any = 1,
+    time_limit: float | None = None,
+    *,
+    rate: Fraction | None = None,
 ) -> OneRound:
     """A factor and an offset of a round, for every n >= 2, which are together smallest where ||x^0 - x*|| is the radius.
+
+    With ``rate`` that is the factor, and the offset is small for it.
 
     Raises
     ------
     CannotTrace, InvalidInput, SolverFailed
         As in `fedtheory.proofs.certificates.upper_bounds.prove`.
+    EnginesDisagree
+        A run on random functions of the class exceeds what was proved.
     """
-    found = prove(algorithm, function_class, rounds=1, radius=radius, time_limit=time_limit)
-    moved, rate = without_radius(found.data, Fraction(rational(radius)))
+    exact, radius = rational(algorithm), Fraction(rational(radius))
+    posed = Posed.of(exact, function_class, 1, radius=radius, time_limit=time_limit)
+    asked = posed if rate is None else _at_rate(posed, rate)
+    bound, data = prove_posed(
+        asked,
+        function_class,
+        "squared_distance",
+        radius,
+        DIGITS_OF_OFFSET,
+        time_limit,
+        most_equations=FEW_EQUATIONS,
+    )
+    if rate is not None:
+        data, bound = _with_radius(data, posed.model, rate, radius), bound + rate * radius**2
+    seen = require_within(BoundQuestion(exact, function_class, 1, "squared_distance", radius).runs(float(bound)), bound)
+    question = ask_worst_case(exact, function_class, 1, "squared_distance", radius, None)
+    found = Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
+    moved, factor = without_radius(found.data, radius)
     try:
-        return OneRound(rate, check(moved), Fraction(moved["multipliers"].get("zeta", 0)), found)
+        check(dict(found.data))
+        return OneRound(factor, check(moved), Fraction(moved["multipliers"].get("zeta", 0)), found)
     except Refused as error:
         raise SolverFailed(f"the worst case of a round gives no factor: {error}") from error
+
+
+def program_at_rate(
+    algorithm: Algorithm, function_class: FunctionClass, rate: Fraction, time_limit: float | None = None
+) -> Program:
+    """The program whose multipliers are an offset with this factor, of any size.
+
+    Raises
+    ------
+    CannotTrace, InvalidInput
+        As in `fedtheory.proofs.certificates.upper_bounds.prove`.
+    """
+    posed = _at_rate(Posed.of(rational(algorithm), function_class, 1, time_limit=time_limit), rate)
+    return posed.in_units(sizes_of(function_class, find_measure("squared_distance"), 1), time_limit).program
+
+
+def _at_rate(posed: Posed, rate: Fraction) -> Posed:
+    """E ||x^1 - x*||^2 - rate ||x^0 - x*||^2 in the place of E ||x^1 - x*||^2, from any start."""
+    model = posed.model
+    start = dict(model.inequalities)[HYPOTHESIS]
+    (goal,) = model.objectives
+    kept = tuple((name, form) for name, form in model.inequalities if name != HYPOTHESIS)
+    return replace(
+        posed,
+        model=replace(model, inequalities=kept, objectives=(goal - Form(start.gram, start.values) * rate,)),
+    )
+
+
+def _with_radius(data: Mapping[str, Any], model: Any, rate: Fraction, radius: Fraction) -> dict[str, Any]:
+    """The same proof as that of a worst case: `without_radius` undone."""
+    found = copy.deepcopy(dict(data))
+    found["hypotheses"][HYPOTHESIS] = store_form(dict(model.inequalities)[HYPOTHESIS])
+    found["multipliers"][HYPOTHESIS] = str(rate)
+    (objective,) = found["objectives"]
+    objective["form"] = store_form(model.objectives[0])
+    found["bound"] = str(Fraction(found["bound"]) + rate * radius**2)
+    return found
 
 
 def without_radius(data: Mapping[str, Any], radius: Fraction) -> tuple[dict[str, Any], Fraction]:

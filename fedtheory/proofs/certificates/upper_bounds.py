@@ -26,13 +26,13 @@ from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.model import Direction, Model, find_free_directions
 from fedtheory.proofs.every_n.program import state_program
-from fedtheory.proofs.every_n.units import state_in_units
+from fedtheory.proofs.every_n.units import InUnits, state_in_units
 from fedtheory.proofs.every_n.vectors import Form, Number, Sampling
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.guard import BoundQuestion, Runs, require_within
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.semidefinite import solve as conic
-from fedtheory.proofs.sizes import sizes_of
+from fedtheory.proofs.sizes import Sizes, sizes_of
 
 #: how far the slack matrices are pushed into the interior before rounding, tried in turn; each costs about its size in the bound
 MARGINS = (1e-7, 1e-6, 1e-5, 1e-4)
@@ -90,13 +90,10 @@ def prove(
         A run on random functions of the class exceeds what was proved.
     """
     exact = rational(algorithm)
-    model, problem, start, _ = state_program(
-        exact, rational(function_class), rounds, measure, rational(radius), participation, time_limit
-    )
+    posed = Posed.of(exact, function_class, rounds, measure, radius, participation, time_limit)
     question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
     asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
-    posed = _Posed(model, problem, start, find_free_directions(model, problem.evaluations))
-    bound, data = _prove(posed, function_class, measure, radius, digits, time_limit)
+    bound, data = prove_posed(posed, function_class, measure, radius, digits, time_limit)
     seen = require_within(asked.runs(float(bound)), bound)
     return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
 
@@ -125,14 +122,14 @@ def prove_for_weights(
     model, problem, start = state_program_of_weights(
         exact, rational(function_class), rounds, measure, rational(radius), shares
     )
-    posed = _Posed(model, problem, start, find_shifts(model, problem, shares))
-    bound, data = _prove(posed, function_class, measure, radius, digits, time_limit)
+    posed = Posed(model, problem, start, find_shifts(model, problem, shares))
+    bound, data = prove_posed(posed, function_class, measure, radius, digits, time_limit)
     question = ask_worst_case(exact, function_class, rounds, measure, radius, None, shares)
     return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data})
 
 
 @dataclass(frozen=True, eq=False)
-class _Posed:
+class Posed:
     """A program of fractions, the problem and the start of which it was traced, and its free directions."""
 
     model: Model
@@ -140,19 +137,45 @@ class _Posed:
     start: Any
     free: Sequence[Direction]
 
+    @classmethod
+    def of(
+        cls,
+        exact: Algorithm,
+        function_class: FunctionClass,
+        rounds: int,
+        measure: MeasureName = "squared_distance",
+        radius: Number = 1,
+        participation: Sampling | None = None,
+        time_limit: float | None = None,
+    ) -> Posed:
+        """The program of a method with fractions for numbers."""
+        model, problem, start, _ = state_program(
+            exact, rational(function_class), rounds, measure, rational(radius), participation, time_limit
+        )
+        return cls(model, problem, start, find_free_directions(model, problem.evaluations))
 
-def _prove(
-    posed: _Posed,
+    def in_units(self, sizes: Sizes, time_limit: float | None = None) -> InUnits:
+        """The program in floats, in units of its own."""
+        return state_in_units(self.model, self.problem, self.start, self.free, sizes, time_limit)
+
+
+def prove_posed(
+    posed: Posed,
     function_class: FunctionClass,
     measure: MeasureName,
     radius: Number,
     digits: int,
     time_limit: float | None,
+    *,
+    most_equations: int = MOST_EQUATIONS,
 ) -> tuple[Fraction, dict[str, Any]]:
-    """A bound and the data of its proof: exactly, or with the first margin that leads to one."""
+    """A bound and the data of its proof: exactly, or with the first margin that leads to one.
+
+    The bound is exactly the worst case only where that takes ``most_equations`` at most, which are solved in fractions.
+    """
     model, free = posed.model, posed.free
     sizes = sizes_of(function_class, find_measure(measure), radius)
-    stated = state_in_units(model, posed.problem, posed.start, free, sizes, time_limit)
+    stated = posed.in_units(sizes, time_limit)
     program, scales = stated.program, [Fraction(stated.units.goal) / Fraction(row) for row in stated.units.rows]
     digits = digits - min(0, math.floor(math.log10(sizes.goal)))
     reasons = []
@@ -161,9 +184,8 @@ def _prove(
         given = [rational(v) for v in (function_class.L, radius, function_class.zeta) if v]
         faces = read_faces(plain.blocks, free, (stated.mean, stated.deviation), [Fraction(v) for v in given])
         multipliers = [_nine_digits(y, scale) for y, scale in zip(plain.multipliers, scales, strict=True)]
-        return certify_tight(
-            model, without_vanishing(plain.multipliers, multipliers), free, faces, plain.value * sizes.goal
-        )
+        near = without_vanishing(plain.multipliers, multipliers)
+        return certify_tight(model, near, free, faces, plain.value * sizes.goal, most_equations)
     except (Refused, SolverFailed) as error:
         reasons.append(f"without margin: {error}")
     for margin in MARGINS:
@@ -211,6 +233,7 @@ def certify_tight(
     free: Sequence[Direction],
     faces: Sequence[Sequence[Direction]],
     value: float,
+    most_equations: int = MOST_EQUATIONS,
 ) -> tuple[Fraction, dict[str, Any]]:
     """The exact worst case and its proof, from multipliers near the optimal ones: the first of some faces that leads to one.
 
@@ -225,7 +248,7 @@ def certify_tight(
     for face in faces:
         directions = [*free, *face]
         length = {"S": model.leaves.mean, "Q": model.leaves.deviation}
-        if model.leaves.values + sum(length[matrix] for matrix, _ in directions) > MOST_EQUATIONS:
+        if model.leaves.values + sum(length[matrix] for matrix, _ in directions) > most_equations:
             continue
         try:
             weights, exact = balance_multipliers(model, multipliers, directions)

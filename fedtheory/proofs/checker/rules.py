@@ -6,6 +6,7 @@ refuses, and names line and rule, what was expected and what was found.
     arguments   derivation [on REGION]
                 combine [factor*]premise, ... [times factor]          a premise is NAME, NAME(t=T+1), square(formula); "combine" alone: a sign
                 induction n: base RULE; step RULE                     the step may use "ih"
+                induction n for every m: base RULE; step RULE         it may use "ih_next", too, which is "ih" at m + 1
                 telescope [in n] of NAME | contraction [in n] of NAME
                 mean NAME | root NAME, NAME | least s of NAME
                 cases formula: RULE; RULE                             each may use "case"
@@ -181,18 +182,32 @@ def by_induction(checker: Checker, line: ProofLine, goal: Sentence, text: str, m
     F(n0)        F(n)  |-  F(n + 1)
     -------------------------------
          F(n) for all n >= n0
+
+    "for every m", a round of the line, too: from F(n, m + 1) for all m to F(n + 1, m).
     """
-    n, pieces = _pieces(text)
+    n, other, pieces = induction_parts(text)
     rounds = checker.signature.rounds
     heads = [piece.partition(" ")[0] for piece in pieces]
     if n not in rounds or n not in goal.names or heads != ["base", "step"] or "ih" in more:
         raise TermRefused(line.name, line.rule, "'n: base RULE ...; step RULE ih, ...' for a round n of the line", text)
-    if any(n in names_in(fact) for fact in checker.facts):
-        raise TermRefused(line.name, line.rule, f"cases that do not speak of {n}", text)
+    if other is not None and (other not in rounds or other not in goal.names or other == n or "ih_next" in more):
+        raise TermRefused(line.name, line.rule, "'n for every m: ...' for another round m of the line", text)
+    if any({n, other} & names_in(fact) for fact in checker.facts):
+        raise TermRefused(
+            line.name, line.rule, f"cases that do not speak of {' or '.join(filter(None, (n, other)))}", text
+        )
     base = _inner(checker, line, goal.substitute({n: ast.Constant(rounds[n])}), pieces[0].removeprefix("base "), more)
     known = {**more, "ih": goal} | {f"ih_{k}": side for k, side in enumerate(_larger_of(goal), start=1)}
+    known |= {} if other is None else {"ih_next": goal.substitute({other: read(f"{other}+1")})}
     step = _inner(checker, line, goal.substitute({n: read(f"{n}+1")}), pieces[1].removeprefix("step "), known)
-    return f"{n}: base {base}; step {step}"
+    return f"{n}{'' if other is None else f' for every {other}'}: base {base}; step {step}"
+
+
+def induction_parts(text: str) -> tuple[str, str | None, list[str]]:
+    """The round that an induction goes over, the one for every value of which it goes, and its pieces."""
+    head, pieces = _pieces(text)
+    n, _, other = head.partition(" for every ")
+    return n.strip(), other.strip() or None, pieces
 
 
 def _pieces(text: str) -> tuple[str, list[str]]:

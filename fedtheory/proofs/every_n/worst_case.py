@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,14 +208,15 @@ def worst_case_for_every_n(
     tolerance: float = 1e-6,
     time_limit: float | None = None,
     agree: bool = False,
+    solvers: Sequence[str] = ("CLARABEL", "SCS"),
 ) -> WorstCaseForEveryN:
     """Largest value of ``measure`` after ``rounds`` rounds, over the class, in expectation over coins and participation, for every n >= 2.
 
     Parameters are those of `fedtheory.proofs.one_n.worst_case.worst_case`, without n. ``participation`` samples s of n clients (one round);
     with s = n it gives the number of clients where it matters (gradient noise, pairwise dissimilarity, shared functions at clients'
     points).
-    ``agree``, ``tolerance`` and ``time_limit`` are those of `fedtheory.proofs.semidefinite.bounded.maximise`: a value is believed when the
-    residuals are below the tolerance and all feasible points are limited, so that the residuals bound the error.
+    ``agree``, ``tolerance``, ``time_limit`` and ``solvers`` are those of `fedtheory.proofs.semidefinite.bounded.maximise`: a value is believed when
+    the residuals are below the tolerance and all feasible points are limited, so that the residuals bound the error.
 
     Raises
     ------
@@ -238,10 +240,9 @@ def worst_case_for_every_n(
         directions = find_free_directions(exact, asked.evaluations)
         return state_in_units(exact, asked, origin, directions, sizes, time_limit).program
 
+    how: dict[str, Any] = {"tolerance": tolerance, "solvers": solvers, "time_limit": time_limit, "agree": agree}
     try:
-        solution, unbounded = maximise(
-            stated.program, stated_exactly=stated_exactly, tolerance=tolerance, time_limit=time_limit, agree=agree
-        )
+        solution, unbounded = maximise(stated.program, stated_exactly=stated_exactly, **how)
     except (Infeasible, TooLarge):
         raise
     except SolverFailed as error:

@@ -301,7 +301,7 @@ class _Falsity:
     def _contradicts(self, value: Fraction) -> bool:
         asked = self.asked
         rate = asked.question.contradicted_by
-        found = None if rate is None else find_divergence(asked.method(value), asked.question.function_class, rate)
+        found = None if rate is None else find_divergence(asked.method(value), asked.question.contradicted_on, rate)
         if found is not None:
             self.at, self.instance = value, found
         return found is not None

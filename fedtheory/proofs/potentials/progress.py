@@ -25,6 +25,7 @@ from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.potentials.largest import step_of
 from fedtheory.proofs.potentials.smallest_rate import smallest_rate
+from fedtheory.proofs.semidefinite.bounded import FAST
 from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
@@ -80,6 +81,12 @@ def rounds_of(rate: float, offset: float, accuracy: float) -> float:
 def forgets(algorithm: Algorithm) -> bool:
     """Whether the state of a method is the server's model alone, so that every round is a first one."""
     return set(arrays_of(algorithm.init(_two_clients(), np.ones((1, 1))))) == {"x"}
+
+
+def rests_at_solution(algorithm: Algorithm) -> bool:
+    """Whether x* is a fixed point of a method whose state is x alone."""
+    functions: Any = _two_clients()
+    return in_floats(algorithm).solution_state(functions, np.zeros((1, 1))) is not None
 
 
 def require_alike(algorithm: Algorithm) -> None:
@@ -149,10 +156,11 @@ class StepSearch:
         return rounds_of(rate, offset, self.accuracy)
 
     def _numbers(self, algorithm: Algorithm) -> tuple[float, float]:
-        if not forgets(algorithm) or self._settles(algorithm):
+        if not forgets(algorithm) or rests_at_solution(algorithm):
             return smallest_rate(algorithm, self.plain, accuracy=COARSE, proof=False).rate, 0.0
         radius = math.sqrt(self.accuracy)
-        found = worst_case_for_every_n(algorithm, self.function_class, rounds=1, radius=radius)
+        # a second solver would take most of the time where the first has no answer, at steps that are far from the best
+        found = worst_case_for_every_n(algorithm, self.function_class, rounds=1, radius=radius, solvers=FAST)
         if found.unbounded:
             return math.inf, math.inf
         names = [name for name, _ in found.model.inequalities]
@@ -160,12 +168,6 @@ class StepSearch:
         k = names.index("radius")
         rate = float(found.solution.multipliers[k]) * float(units.goal) / float(units.rows[k])
         return rate, max(found.value - rate * radius**2, 0.0)
-
-    def _settles(self, algorithm: Algorithm) -> bool:
-        """Whether x* is a fixed point of a method whose state is x alone."""
-        functions: Any = _two_clients()
-        method = in_floats(algorithm)
-        return method.solution_state(functions, np.zeros((1, 1))) is not None
 
     def best(self) -> Fraction:
         """The step, to three digits.
@@ -210,7 +212,7 @@ class StepSearch:
         algorithm = self.make(step)
         require_alike(algorithm)
         up, down = traffic_of(algorithm)
-        if forgets(algorithm) and not self._settles(algorithm):
+        if forgets(algorithm) and not rests_at_solution(algorithm):
             radius = Fraction(math.sqrt(self.accuracy)).limit_denominator(10**6)
             one = bound_one_round(algorithm, self.function_class, radius)
             offset = max(one.offset, Fraction(0))

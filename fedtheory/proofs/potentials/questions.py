@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import InvalidInput, SolverFailed
 from fedtheory.core.exact import rational
+from fedtheory.proofs.certificates.one_round import bound_one_round, program_at_rate
 from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.function_class import FunctionClass
 from fedtheory.proofs.potentials.guard import require_decrease
@@ -32,7 +33,7 @@ class SolverAnswer:
 
 @dataclass(frozen=True, eq=False)
 class PotentialProof:
-    """Exact certificates, which the checker has passed, and the potential in words."""
+    """Exact certificates, which the checker has passed, and the potential, or the floor, in words."""
 
     potential: str
     certificates: tuple[Certificate, ...]
@@ -54,6 +55,11 @@ class Question(Protocol):
     @property
     def contradicted_by(self) -> Fraction | None:
         """A run whose squared error is not of the order of this rate's powers (for 1: does not vanish) contradicts it; None where none does."""
+        ...
+
+    @property
+    def contradicted_on(self) -> FunctionClass:
+        """Over which functions such a run does."""
         ...
 
     def answer(self, algorithm: Algorithm) -> SolverAnswer:
@@ -102,6 +108,11 @@ class SomePotential:
     def contradicted_by(self) -> Fraction | None:
         """The rate, or 1; with the rate 1 a potential need not vanish, and no run that is looked at contradicts it."""
         return Fraction(1) if self.convergence else self.rate if self.rate < 1 else None
+
+    @property
+    def contradicted_on(self) -> FunctionClass:
+        """All functions of the class."""
+        return self.function_class
 
     def __post_init__(self) -> None:
         """Refuse rates that are none."""
@@ -159,6 +170,11 @@ class StatedPotential:
         """The rate, where V bounds the error of x and the rate is below 1."""
         return self.rate if self.weights.get("x", 0) > 0 and self.rate < 1 else None
 
+    @property
+    def contradicted_on(self) -> FunctionClass:
+        """All functions of the class."""
+        return self.function_class
+
     def answer(self, algorithm: Algorithm) -> SolverAnswer:
         """The exact rate, as a number, against the one that is asked for; a numerical rate above it shows nothing exactly."""
         try:
@@ -182,6 +198,70 @@ class StatedPotential:
 
     def __str__(self) -> str:
         return f"E V(after) <= {self.rate} V(before) for V = {self._shown()}"
+
+
+@dataclass(frozen=True)
+class ComesToFloor:
+    """Whether  E ||x^+ - x*||^2 <= rate ||x - x*||^2 + C zeta^2  for some C, where zeta^2 is the mean of ||grad f_i(x*)||^2, for every n >= 2.
+
+    It is asked of a method whose state is x alone. With ``convergence`` the rate stands for any below 1: errors then fall linearly to the floor
+    C zeta^2/(1 - rate). Clients with zeta = 0 have their minimiser in common, and are to converge to it.
+
+    Examples
+    --------
+    >>> question = ComesToFloor(FunctionClass(L=1.0, mu=0.1), Fraction(99, 100))
+    >>> print(question.answer(FedAvg(GradientSteps(4, 1.0))).holds, question.answer(FedAvg(GradientSteps(4, 2.5))).holds)
+    True False
+    """
+
+    function_class: FunctionClass
+    rate: Fraction
+    time_limit: float | None = None
+    convergence: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse rates that leave no floor."""
+        require_rate(self.rate)
+        if self.rate == 1:
+            raise InvalidInput(
+                "with the rate 1 errors may grow without end where clients differ; ask for a rate below 1"
+            )
+
+    @property
+    def contradicted_by(self) -> Fraction:
+        """The rate, or 1."""
+        return Fraction(1) if self.convergence else self.rate
+
+    @property
+    def contradicted_on(self) -> FunctionClass:
+        """Clients with their minimiser in common."""
+        return replace(self.function_class, zeta=0)
+
+    def answer(self, algorithm: Algorithm) -> SolverAnswer:
+        """One semidefinite program."""
+        program = program_at_rate(algorithm, replace(self.function_class, zeta=1), self.rate, self.time_limit)
+        try:
+            found = conic.find_multipliers(program, solvers=("CLARABEL",), time_limit=self.time_limit)
+        except SolverFailed:
+            return SolverAnswer(False)
+        return SolverAnswer(True) if isinstance(found, conic.Solution) else SolverAnswer(False, found.residual)
+
+    def prove(self, algorithm: Algorithm) -> PotentialProof | None:
+        """The certificate of a round from the distance 1 with zeta = 1; moved from there it is for all others."""
+        asked = replace(self.function_class, zeta=1)
+        try:
+            found = bound_one_round(algorithm, asked, time_limit=self.time_limit, rate=self.rate)
+        except SolverFailed:
+            return None
+        if found.rate > self.rate or found.offset > found.slope:
+            return None
+        floor = found.slope / (1 - self.rate)
+        return PotentialProof(
+            f"C = {float(found.slope):.4g}: the floor is {float(floor):.4g} zeta^2", (found.certificate,)
+        )
+
+    def __str__(self) -> str:
+        return f"E ||x^+ - x*||^2 <= {self.rate} ||x - x*||^2 + C zeta^2 for some C"
 
 
 def require_rate(rate: Fraction) -> None:

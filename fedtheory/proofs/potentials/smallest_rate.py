@@ -47,6 +47,8 @@ from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
 #: how many steps of the bisection above the smallest rate found an exact proof is tried
 STEPS_BACK = (0, 1, 3, 10, 30, 100)
+#: runs that a solver's rate of a stated potential is held against, and by how much one may exceed it, relatively
+FEW_RUNS, BEYOND_SOLVER = 200, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +296,7 @@ def rate_of(
     Raises
     ------
     SolverFailed
-        No answer was accepted; V may not bound the errors that a round depends on, and then has no rate.
+        No answer was accepted, or a run of the class contradicts it; V may not bound the errors that a round depends on, and then has no rate.
     """
     model = _model(algorithm, function_class, participation)
     unknown = [name for name in weights if name not in model.space.fields]
@@ -302,11 +304,15 @@ def rate_of(
         raise InvalidInput(f"expected weights of the fields {', '.join(model.space.fields)}; got {dict(weights)}")
     search = PotentialSearch.of(model)
     potential = {f"field {name}": weight for name, weight in rational(tuple(weights.items()))}
-    if not proof:
-        return search.rate_of(*search.stated(potential), time_limit=time_limit)
-    proved = search.prove_rate_of(potential)[0]
     exact = dict(rational(tuple(weights.items())))
     asked = DecreaseQuestion(model.algorithm, model.function_class, exact, participation)
+    if not proof:
+        found = search.rate_of(*search.stated(potential), time_limit=time_limit)
+        seen = asked.runs(found, FEW_RUNS)
+        if seen.largest > 1 + BEYOND_SOLVER:  # numbers of too many sizes spoil a solver's residuals
+            raise SolverFailed(f"the solver's rate is {found:.6g}, and {seen}")
+        return found
+    proved = search.prove_rate_of(potential)[0]
     require_within(asked.runs(float(proved)), proved)
     return proved
 

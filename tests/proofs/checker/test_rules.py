@@ -52,6 +52,11 @@ ACCEPTED = {
         """,
         "0 <= a <= 1, 0 <= b",
     ),
+    "an induction for every value of another round": (
+        "(n + k)*y**n <= n + k",
+        "done: claim by induction n for every k: base combine; step combine (y)*ih_next",
+        "0 <= y <= 1",
+    ),
     "a root": (
         "sqrt(a*b) <= (a + b)/2",
         """
@@ -120,6 +125,30 @@ REFUSED = {
         "done: claim by induction n: base combine; step combine (y)*ih(n=n+1)",
         "0 <= y",
         "as it stands",
+    ),
+    "the next value of a round that an induction keeps": (
+        "(n + k)*y**n <= n + k",
+        "done: claim by induction n: base combine; step combine (y)*ih_next",
+        "0 <= y <= 1",
+        "a line before it",
+    ),
+    "an induction for every value of its own round": (
+        "(n + k)*y**n <= n + k",
+        "done: claim by induction n for every n: base combine; step combine (y)*ih_next",
+        "0 <= y <= 1",
+        "another round m",
+    ),
+    "an induction for every value of a parameter": (
+        "(n + k)*y**n <= n + k",
+        "done: claim by induction n for every y: base combine; step combine (y)*ih",
+        "0 <= y <= 1",
+        "another round m",
+    ),
+    "an induction for every value of a round in a case that speaks of it": (
+        "(n + k)*y**n <= n + k",
+        "done: claim by cases k - 3: (induction n for every k: base combine; step combine (y)*ih_next); combine",
+        "0 <= y <= 1",
+        "cases that do not speak of n or k",
     ),
     "a negative multiplier": (
         "a <= 2*a",

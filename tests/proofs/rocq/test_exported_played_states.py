@@ -115,6 +115,18 @@ EXAMPLES = {
           done: claim                     by combine 1*one
         """,
     ),
+    "an induction for every value of another round": Theorem(
+        name="an induction for every value of another round",
+        region="0 <= y",
+        rounds={"n": 0, "m": 1},
+        claim="((n + m + 1)/(n + m + 2))**n*y/(y + 1) <= y",
+        proof="""
+          part: y/(y + 1) <= y     by combine
+          all:  ((n + m + 1)/(n + m + 2))**n <= 1
+                  by induction n for every m: base combine; step combine ((n + m + 2)/(n + m + 3))*ih_next
+          done: claim              by combine (y/(y + 1))*all, part
+        """,
+    ),
     "powers of both sides": Theorem(
         name="powers of both sides",
         region="0 < x, 0 < y, 0 <= s",

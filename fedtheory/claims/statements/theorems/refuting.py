@@ -348,6 +348,19 @@ def _on_symbols(
     return posed, gaps, rows
 
 
+def system_at(theorem: Theorem, claim: int, rounds: Mapping[str, int], point: Mapping[str, Fraction]) -> System:
+    """An inequality that is claimed, at a point of the region and for these rounds, as what is to follow from what is given and from the classes.
+
+    Raises
+    ------
+    FedtheoryError
+        The states cannot be followed there, or what is given does not hold.
+    """
+    posed, gaps, rows = _on_symbols(theorem, theorem.sentences[claim], rounds, point)
+    system = _all_above_zero(posed.trace, gaps)
+    return replace(system, hypotheses=(*system.hypotheses, *rows))
+
+
 def _refute_numbers(
     theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
 ) -> BrokenClaim | None:

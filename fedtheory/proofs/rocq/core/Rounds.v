@@ -385,6 +385,9 @@ Ltac earlier := repeat match goal with |- context [?x ^ Nat.pred ?n] => rewrite 
 Ltac normal := earlier; repeat (rewrite succ_pred by lia); repeat (rewrite pred_INR by lia); rewrite ?S_INR; try (change (INR 0) with 0); repeat (rewrite sum_next by lia); rewrite ?sum_one; repeat (rewrite sum_none by lia); rewrite ?S_INR; cbn [pow]; rewrite ?sqrt_1; try (change (INR 0) with 0).
 Ltac normal_of H := repeat (rewrite succ_pred in H by lia); repeat (rewrite pred_INR in H by lia); rewrite ?S_INR in H; try (change (INR 0) with 0 in H);
   repeat (rewrite sum_next in H by lia); rewrite ?sum_one in H; repeat (rewrite sum_none in H by lia); rewrite ?S_INR in H; cbn [pow] in H.
+(* powers of one number that is written in two ways *)
+Ltac bases_alike := repeat match goal with
+  |- context [?x ^ ?k] => is_var k; match goal with |- context [?y ^ k] => tryif constr_eq x y then fail else replace (y ^ k) with (x ^ k) by (f_equal; lra) end end.
 Ltac powers := earlier; unfold Rdiv; repeat (rewrite Rpow_mult_distr || rewrite pow_inv || rewrite <- pow_mult);
   rewrite ?pow1; repeat match goal with |- context [pow _ (?k * ?n)] => is_var n; rewrite (PeanoNat.Nat.mul_comm k n) end.
 (* real exponents that are sums, and bases that are the same *)

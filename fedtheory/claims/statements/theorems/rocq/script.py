@@ -22,7 +22,16 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds
 from fedtheory.proofs.checker.formulas import Sentence, read, show_tree, split_pieces, substitute, subtrees
 from fedtheory.proofs.checker.proof_lines import ProofLine
-from fedtheory.proofs.checker.rules import _PART, _larger_of, _pieces, _quadratic_in, _rows, _sqrt, apply_rule
+from fedtheory.proofs.checker.rules import (
+    _PART,
+    _larger_of,
+    _pieces,
+    _quadratic_in,
+    _rows,
+    _sqrt,
+    apply_rule,
+    induction_parts,
+)
 from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import identifier
 from fedtheory.proofs.rocq.settings import NumberRange
@@ -41,7 +50,8 @@ class Script:
     """Writes lines.
 
     ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``. ``prefix``: what the names of
-    lemmas and data begin with; ``known_as``: hypotheses, and claims of other theorems, by the names of their lemmas.
+    lemmas and data begin with; ``known_as``: hypotheses, and claims of other theorems, by the names of their lemmas; ``shifted``: an induction
+    for every value of another round was written, of which bases of powers are written in two ways.
     """
 
     checker: Checker
@@ -52,6 +62,7 @@ class Script:
     count: int = 0
     prefix: str = ""
     known_as: dict[str, str] = field(default_factory=dict)
+    shifted: bool = False
 
     def __post_init__(self) -> None:
         """Signs that lines need."""
@@ -258,9 +269,10 @@ class Script:
                 facts += self._solve_root(shown, name, q, spoken, names)
         rules = f" [{' '.join(names)}]" if names else ""
         begun = f"{UP_TO * earlier}normal; {'cbn [Nat.pred]; ' * earlier}"
-        return "\n  ".join(
-            [*facts, f"{begun}{''.join(f'normal_of {n}; ' for n in names)}{alike}field{rules}; nonzero."]
-        )
+        ends = f"field{rules}; nonzero"
+        if self.shifted:
+            ends = f"first [{ends} | bases_alike; {ends}]"
+        return "\n  ".join([*facts, f"{begun}{''.join(f'normal_of {n}; ' for n in names)}{alike}{ends}."])
 
     def _clear_root(self, shown: str, name: str, q: Quotient) -> list[str]:
         """``field`` takes no equation with divisors: the equation of a root, times what it divides by."""
@@ -300,24 +312,37 @@ class Script:
         return self.apply(line, goal, rule, arguments.strip(), more)
 
     def _induction(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
-        n, pieces = _pieces(text)
+        n, other, pieces = induction_parts(text)
         first, word = self.checker.signature.rounds[n], identifier(n)
         base = self._inner(line, goal.substitute({n: ast.Constant(first)}), pieces[0].removeprefix("base "), more)
         after = goal.substitute({n: read(f"{n}+1")})
         sides = dict(zip(("ih_1", "ih_2"), _larger_of(goal), strict=False))
         which = self._which_side(goal) if sides else ()
-        step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal, **sides})
+        following = {} if other is None else {"ih_next": goal.substitute({other: read(f"{other}+1")})}
+        self.shifted = self.shifted or other is not None
+        step = self._inner(line, after, pieces[1].removeprefix("step "), {**more, "ih": goal, **sides, **following})
         either = [
             f"pose proof ({_below(goal)} _ _ _ ({most} _ _) ih) as {name}."
             for name, most in zip(sides, which, strict=False)
         ]
-        said = f"fun {word} : nat => {self.formulas.sentence(goal)}"
+        least, aside, again, hypothesis = "", "", "", list[str]()
+        if other is not None:
+            m, low = identifier(other), self.checker.signature.rounds[other]
+            least = f"forall {m} : nat, ({low} <= {m})%nat -> "
+            aside = f"clear {m}_low; revert {m} {m}_least; "
+            again = f"intros {m} {m}_least; pose proof (at_least {low} {m} {low} eq_refl {m}_least) as {m}_low. "
+            hypothesis = [
+                again,
+                f"pose proof (ih (S {m}) ltac:(lia)) as ih_next; specialize (ih {m} {m}_least); cbv beta in ih_next.",
+            ]
+        said = f"fun {word} : nat => {least}{self.formulas.sentence(goal)}"
         added = "cbn [Nat.add]. " if ")%nat" in said else ""  # rounds that are sums: 0 + t is t
         return "\n  ".join(
             [
-                f"clear {word}_low; revert {word} {word}_least; apply (from_round ({said}) {first}); [| intros {word} {word}_least ih].",
-                f"{{ {added}{base} }}",
+                f"{aside}clear {word}_low; revert {word} {word}_least; apply (from_round ({said}) {first}); [| intros {word} {word}_least ih].",
+                f"{{ {again}{added}{base} }}",
                 f"pose proof (at_least {first} {word} {first} eq_refl {word}_least) as {word}_low; cbv beta in ih |- *.",
+                *hypothesis,
                 *(["cbn [Nat.add] in ih |- *."] if added else []),
                 *either,
                 step,
