@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem
-
-Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def complete_targets(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
