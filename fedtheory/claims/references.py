@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -114,12 +115,7 @@ def select(targets: Sequence[str]) -> list[Reference]:
             source = known[target.lower()]
             references = _list_claims(source)
         else:
-            references = [
-                Reference(source, id)
-                for source in known.values()
-                for id in load_claims(source)
-                if id.upper() == target.upper()
-            ]
+            references = _find_id(target.upper(), known)
             if not references:
                 raise InvalidInput(_unknown(target, known, [r.id for claims in of_files.values() for r in claims]))
         chosen.update(dict.fromkeys(references))
@@ -130,6 +126,25 @@ def select(targets: Sequence[str]) -> list[Reference]:
                 f"the id {reference.id} is used by {sources[reference.id]} and by {reference.source}; check them one at a time"
             )
     return list(chosen)
+
+
+def may_have(paper: str, id: str) -> bool:
+    """Whether an id, or its beginning, looks like one of a paper's, by the paper's name.
+
+    >>> may_have("a-fedpd", "AFEDPD-T1"), may_have("literature", "LIT-"), may_have("fedslr", "FEDPD-T1")
+    (True, True, False)
+    """
+    return re.sub(r"[^A-Z0-9]", "", paper.upper()).startswith(id.upper().partition("-")[0])
+
+
+def _find_id(id: str, known: Mapping[str, str]) -> list[Reference]:
+    """Claims of an id: of the paper that it is named after, where that has it, since others take seconds to read; else of all papers."""
+    likely = [source for name, source in known.items() if may_have(name, id)]
+    for sources in (likely, known.values()):
+        found = [Reference(source, own) for source in sources for own in load_claims(source) if own.upper() == id]
+        if found:
+            return found
+    return []
 
 
 def _list_claims(source: str) -> list[Reference]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.client_weights import weights_here
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.randomness import Key
 
 

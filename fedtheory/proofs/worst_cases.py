@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.client_weights import are_equal, check_weights
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one
+from fedtheory.core.numbers import at_least_one
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
 from fedtheory.proofs.function_class import FunctionClass, require_method_and_class
