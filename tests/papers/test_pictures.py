@@ -26,7 +26,9 @@ def _made_by_hand(path: Path) -> set[tuple[str, str]]:
     for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
-                keys = {k.value for k in node.keys if isinstance(k, ast.Constant)} if isinstance(node, ast.Dict) else set()
+                keys = (
+                    {k.value for k in node.keys if isinstance(k, ast.Constant)} if isinstance(node, ast.Dict) else set()
+                )
                 if {"label", "x", "y"} <= keys:
                     found.add((f"{path.parent.name}/{path.name}", function.name))
     return found

@@ -118,7 +118,7 @@ def _require_inside(
     )
 
 
-def add_inside(checker: Checker, data: Mapping[str, Any], level: int) -> list[str]:
+def add_inside(checker: Checker, data: Mapping[str, Any], level: int, resting: Mapping[str, Proved]) -> list[str]:
     """Hypotheses that are what another theorem says of the last of states inside of a round, with the round in the place of that state.
 
     What these theorems suppose themselves is returned, by name.
@@ -128,7 +128,7 @@ def add_inside(checker: Checker, data: Mapping[str, Any], level: int) -> list[st
     supposed = []
     for name, one in data.get("inside", {}).items():
         other, last = require_fields(one, ("term", "last"), "a theorem inside")["term"], one["last"]
-        found, signature = _check(other, None, level + 1), Signature.read(other)
+        found, signature = resting[name] if name in resting else _check(other, None, level + 1), Signature.read(other)
         claim, given = Sentence.parse(found.claims[0]).substitute(signature.where), checker.known.get(name)
         plain = (
             len(found.claims) == 1
@@ -190,7 +190,7 @@ def check_term(
     helper : Helper, optional
         Finds what a script leaves out; steps are counted without one alone.
     resting : dict
-        What checks of the terms of theorems that it rests on gave, by name, where the caller made these.
+        What checks of the terms of theorems that it rests on, and of those inside, gave, by name, where the caller made these.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def _check(
             raise ValueError(f"more than {MOST_RESTING} theorems rest on each other")
         checker.add_given(data["given"])
         add_rests(checker, data, level, resting)
-        supposed = add_inside(checker, data, level)
+        supposed = add_inside(checker, data, level, resting)
     except (TermRefused, NotChecked):
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
