@@ -16,6 +16,7 @@ from fedtheory.claims.parts import QUANTILES, at_most, draw_shares, holds
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.formula_texts import latex_name
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
@@ -254,3 +255,18 @@ def test_a_picture_of_the_checks_own_goes_before_those_of_statements() -> None:
     assert judge_claim(claim, "toy", Context()).picture["title"] == "own"
     without = judge_claim(replace(claim, check=partial(check, own=False)), "toy", Context())
     assert without.picture["title"] == "first" and not without.seeded, "drawing reads no seed of the check's"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("s 0", "s_{0}"),
+        ("w_i 3", "w_{i,3}"),
+        ("gamma_i*", r"\gamma_{i}^*"),
+        ("grad f_i(x^0)", r"\nabla f_{i}(x^{0})"),
+        ("e1 2", "e_{1,2}"),
+        ("mean conjugate", r"\text{mean conjugate}"),
+    ],
+)
+def test_names_that_played_rounds_make_are_read_as_mathematics(name: str, shown: str) -> None:
+    assert latex_name(name) == shown
