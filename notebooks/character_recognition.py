@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves
-from fedtheory.tools.pictures import label_axes
+from fedtheory.tools.pictures import draw_band, label_axes
 from paper_checks.fedpd.character_runs import METHODS, scale, trained
 
 plt.style.use("pictures.mplstyle")
@@ -65,6 +65,8 @@ def draw(found, title):
             picture = draw_curves(context, "", found, metric, by=by, ylabel=label, logy=metric == "value")
             for line in picture.series:
                 ax.plot(line["x"], line["y"], label=line["label"])
+                if "low" in line:
+                    draw_band(ax, line["x"], [line["low"], line["high"]])
             ax.set_yscale("log" if picture.logy else "linear")
             label_axes(ax, "", picture.xlabel, label if by == "round" else "", legend=ax is axes[0, 0])
     figure.suptitle(f"Digits, perceptron 64-32-10, {title}, one seed")

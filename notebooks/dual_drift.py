@@ -22,7 +22,7 @@ import numpy as np
 from fedtheory import run
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
 from fedtheory.core.participation import Uniform
-from fedtheory.tools.pictures import label_axes
+from fedtheory.tools.pictures import draw_band, label_axes
 from paper_checks.afedpd.drift import THRESHOLDS
 from problems.dual_drift import drift_radius, moment_map
 from problems.quadratics import scalar_quadratics
@@ -74,6 +74,7 @@ for ax, rho in zip(axes, (0.05, 0.3), strict=True):
             METHODS[name](rho), problem, np.ones(1), rounds, participation=Uniform(P), seed=seeds, metrics=square
         )
         ax.semilogy(found.rounds, np.median(found["x2"], axis=0), color=colour, label=label)
+        draw_band(ax, found.rounds, found["x2"])
         if name != "a-fedpd":  # its broadcast model extrapolates; the map is of the average of active models
             moments = [np.array([1.0, 0, 0, 0])]
             matrix = np.array(moment_map(name, rho, C, P), dtype=float)

@@ -43,7 +43,7 @@ from fedtheory.core.problem import Pooled
 from fedtheory.measures import metrics
 from fedtheory.measures.rates import fit_contraction
 from fedtheory.proofs import FunctionClass, contraction_factor, smallest_rate, worst_case
-from fedtheory.tools.pictures import label_axes
+from fedtheory.tools.pictures import draw_band, label_axes
 from problems.quadratics import random_quadratics
 from problems.server import ServerAssisted
 
@@ -129,7 +129,7 @@ def exact(family: Family) -> float | None:
 
 
 biased = ("FedAvg", "SAFARI, q = 0.5")
-table, tops_of_class = {}, {}
+table, start_of, tops_of_class = {}, {}, {}
 print(f"{'method':21s} {'stated':>7s} {'class':>7s} {'here':>7s}  fitted")
 for name, family in families.items():
     if name in biased:
@@ -139,9 +139,8 @@ for name, family in families.items():
     if name != "DualFL":
         found = smallest_rate(family.method, FunctionClass(L, mu), proof=False)
         potential, V = found.rate, found.potential.metric(x_star[None, :])
-        tops_of_class[name] = float(V(problem, family.method.init(problem, x0[None, :]))) * potential ** np.arange(
-            ROUNDS + 1
-        )
+        start_of[name] = float(V(problem, family.method.init(problem, x0[None, :])))
+        tops_of_class[name] = start_of[name] * potential ** np.arange(ROUNDS + 1)
     table[name] = family.stated, potential, exact(family), fit_contraction(np.arange(ROUNDS + 1), curves[name])
     shown = [f"{value:7.4f}" if value is not None else "      -" for value in table[name][:3]]
     print(f"{name:21s} {' '.join(shown)}  {table[name][3]}")
@@ -175,8 +174,8 @@ plt.show()
 #
 # Runs, where there are several seeds their mean and a band from the least to the largest; the bound of the class (dashed), which is
 # the factor found over the class times its potential V at the start, where V is at least the squared distance; and stated bounds with
-# their constants where the theorem has them (dotted). FedAvg's dots are exact worst cases over all functions with this problem's
-# dissimilarity $\zeta$ at the minimiser and a start at distance one.
+# their constants (dotted; of SCAFFOLD a factor is stated, drawn from the potential of its class at the start). FedAvg's dots are exact
+# worst cases over all functions with this problem's dissimilarity $\zeta$ at the minimiser and a start at distance one.
 
 # %%
 rounds = np.arange(ROUNDS + 1)
@@ -195,7 +194,12 @@ bounds = {
     * slopes
     / (mu**2 * (1 - share)),
     "Scaffnew": shifted * families["Scaffnew"].stated ** rounds,
+    "SCAFFOLD": start_of["SCAFFOLD"] * families["SCAFFOLD"].stated ** rounds,
+    # of models made from duals, which begin slopes away, after one round and more
+    "dual ascent": np.where(rounds > 0, slopes / mu**2 * families["dual ascent"].stated ** (rounds - 1.0), np.inf),
 }
+assert {name for name, family in families.items() if family.stated} <= {*bounds}
+assert all((bound >= curves[name] * (1 - 1e-9) - 1e-15).all() for name, bound in bounds.items())
 tops = [1.0] + [worst_case(FedAvg(few), FunctionClass(L, mu, zeta=zeta), rounds=r).value for r in range(1, 5)]
 panels = {
     "gradient descent, plain and accelerated": ("gradient descent", "accelerated gradient"),
@@ -213,8 +217,7 @@ for axes, (title, names) in zip(grid.flat, panels.items(), strict=True):
         style = {"linewidth": 1.6 if place == 0 else 1.2, "linestyle": "-" if place == 0 else (0, (4, place))}
         axes.semilogy(rounds, np.maximum(curves[name], 1e-30), label=name if len(names) > 1 else "run", **style)
         if len(every[name]) > 1:
-            low, high = (np.maximum(edge(every[name], axis=0), 1e-30) for edge in (np.min, np.max))
-            axes.fill_between(rounds, low, high, alpha=0.2, linewidth=0, color=axes.lines[-1].get_color())
+            draw_band(axes, rounds, np.maximum(every[name], 1e-30))
     if names[0] in table and (rate := table[names[0]][1]) is not None:
         axes.semilogy(rounds, tops_of_class[names[0]], "k--", linewidth=1, label=f"class, {rate:.3f} a round")
     for name in (name for name in names if name in bounds):

@@ -21,7 +21,7 @@ import numpy as np
 from fedtheory import FedPD, GradientSteps, Scaffold, run
 from fedtheory.algorithms import Scaffnew
 from fedtheory.measures import metrics
-from fedtheory.tools.pictures import label_axes
+from fedtheory.tools.pictures import draw_band, label_axes
 from problems.prescribed_quadratics import prescribed_quadratics
 
 plt.style.use("pictures.mplstyle")
@@ -74,6 +74,7 @@ for colour, p in zip(("C0", "C1", "C2", "C3"), chances, strict=True):
         curves, sent = follow(fed_pd(p), make(zeta), ROUNDS)
         label = f"p = {p}" if zeta else None
         axes.semilogy(np.median(sent, axis=0), np.median(curves, axis=0), color=colour, linestyle=style, label=label)
+        draw_band(axes, np.median(sent, axis=0), curves)
 label_axes(
     axes,
     f"FedPD, {Q} steps of 1/(2L), eta = 5/L; {n} clients, L = 1, mu = 0.01,\nzeta = 0.1 (dashed: 0), {DRAWS} draws (seed 0)",

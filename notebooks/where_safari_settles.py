@@ -22,7 +22,7 @@ import numpy as np
 from fedtheory import GradientSteps, run
 from fedtheory.algorithms import Safari
 from fedtheory.measures.ground_truth import ground_truth
-from fedtheory.tools.pictures import label_axes
+from fedtheory.tools.pictures import draw_band, label_axes
 from paper_checks.safari.limits import settle, sorted_clients
 from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair
 
@@ -55,6 +55,7 @@ for colour, q in zip(("C0", "C1", "C2"), (0.2, 0.5, 0.8), strict=True):
         every=250,
     )
     ax.semilogy(found.rounds, found["g2"].mean(axis=0), "o", color=colour, ms=4)
+    draw_band(ax, found.rounds, found["g2"])
     ax.axhline(4 * q**2 / (1 + q) ** 2, color=colour, ls="--", lw=0.8)
     ax.axhline(2.4**2 / (rounds * eta) + 480 * q * eta**2, color=colour, ls=":", lw=0.8)
 label_axes(

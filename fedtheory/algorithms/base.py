@@ -151,3 +151,24 @@ def settles(local: LocalSolver) -> bool:
     Those of SAM's steps are other points, and clipped noise need not have mean zero.
     """
     return not isinstance(local, SamSteps) and getattr(local, "clip", None) is None
+
+
+def require_method_and_problem(algorithm: Any, problem: Any, call: str) -> None:
+    """Refuse what is no method, and what is no problem; ``call`` is how both are passed.
+
+    Raises
+    ------
+    InvalidInput
+        They are exchanged, or one is a class or something else.
+    """
+    if isinstance(algorithm, type):
+        raise InvalidInput(
+            f"the method is the class {algorithm.__name__}; expected one with its options, {algorithm.__name__}(...)"
+        )
+    if not hasattr(algorithm, "round") and hasattr(problem, "round"):
+        raise InvalidInput(f"method and problem are exchanged; expected {call}")
+    if isinstance(problem, type):
+        raise InvalidInput(f"the problem is the class {problem.__name__}; expected an instance, with data in it")
+    for value, member, kind in ((algorithm, "round", "method"), (problem, "grad", "problem")):
+        if not hasattr(value, member):
+            raise InvalidInput(f"{type(value).__name__} is no {kind}: it has no {member!r}")

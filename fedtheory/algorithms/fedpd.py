@@ -15,8 +15,8 @@ from fedtheory.algorithms.mistakes import Mistake
 from fedtheory.algorithms.options import BuiltField, Option
 from fedtheory.core.arrays import Array, Scalar, average, choose, spread
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import Positive, at_least_one, on_host
-from fedtheory.core.numbers import is_exactly
+from fedtheory.core.hyperparameters import Positive, on_host
+from fedtheory.core.numbers import at_least_one, is_exactly
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key

@@ -10,7 +10,8 @@ from fedtheory.algorithms.listing import listing
 from fedtheory.algorithms.mistakes import HELD_GRADIENT, NOT_RESET, Mistake, list_average_mistakes
 from fedtheory.core.arrays import Array, average, gather, is_array, like, scatter, spread, to_numpy
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import Positive, at_least_one
+from fedtheory.core.hyperparameters import Positive
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import Key

@@ -4,6 +4,6 @@ It imports proofs, conformance and what these import.
 Start with `claim.py` and `verdict.py`, then `statements/` (statements as data) and docs/architecture.md.
 """
 
-import lazy_loader
+from fedtheory.core.offered import offer
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = offer(__name__, __file__)

@@ -32,7 +32,7 @@ def draw_bound(
     about : str
         Method, problem, constants, seeds.
     runs : array ``(m, count)``, optional
-        Of which the median and the largest are drawn.
+        Of which the median with a band from the least to the largest, and the largest, are drawn.
     worst : numbers ``(m,)``, optional
         The exact worst case.
     more : (label, numbers ``(m,)``) ...
@@ -45,7 +45,10 @@ def draw_bound(
     series += [{"label": label, "x": x, "y": _plain(values)} for label, values in more]
     if runs is not None:
         runs = np.asarray(runs, dtype=float)
-        series.append({"label": f"median of {runs.shape[1]} runs", "x": x, "y": _plain(np.median(runs, axis=1))})
+        band = {"low": _plain(runs.min(axis=1)), "high": _plain(runs.max(axis=1))} if runs.shape[1] > 1 else {}
+        series.append(
+            {"label": f"median of {runs.shape[1]} runs", "x": x, "y": _plain(np.median(runs, axis=1)), **band}
+        )
         series.append({"label": "largest of them", "x": x, "y": _plain(runs.max(axis=1)), "style": "points"})
     return Picture(title, xlabel, ylabel, series, logx=logx, logy=_spreads(series), about=about)
 

@@ -18,7 +18,7 @@ from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.proofs.checker.check import check_term
+from fedtheory.proofs.checked_before import recheck_term
 from fedtheory.proofs.rocq.compiling import RocqAnswer, check_together, compile_core
 from fedtheory.proofs.rocq.folders import RocqTheorem
 from fedtheory.proofs.rocq.objects import find_objects, make_theorem, name_folder, name_theorems
@@ -63,7 +63,7 @@ class OwnStatement:
         if isinstance(self.statement, Lemma):
             return write_lemma_for_rocq(self.statement, self.part["data"]["derivations"], self.name, self.title)
         term = self.part["proof"]["term"]
-        return [write_theorem_for_rocq(ProvedTheorem(self.statement, term, check_term(term)), self.name, self.title)]
+        return [write_theorem_for_rocq(ProvedTheorem(self.statement, term, recheck_term(term)), self.name, self.title)]
 
     @cached_property
     def pieces(self) -> frozenset[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -114,7 +115,7 @@ def select(targets: Sequence[str]) -> list[Reference]:
             source = known[target.lower()]
             references = _list_claims(source)
         else:
-            references = _find_id(target, known)
+            references = _find_id(target.upper(), known)
             if not references:
                 raise InvalidInput(_unknown(target, known, [r.id for claims in of_files.values() for r in claims]))
         chosen.update(dict.fromkeys(references))
@@ -127,21 +128,27 @@ def select(targets: Sequence[str]) -> list[Reference]:
     return list(chosen)
 
 
+def may_have(paper: str, id: str) -> bool:
+    """Whether an id, or its beginning, looks like one of a paper's, by the paper's name.
+
+    >>> may_have("a-fedpd", "AFEDPD-T1"), may_have("literature", "LIT-"), may_have("fedslr", "FEDPD-T1")
+    (True, True, False)
+    """
+    return re.sub(r"[^A-Z0-9]", "", paper.upper()).startswith(id.upper().partition("-")[0])
+
+
+def _find_id(id: str, known: Mapping[str, str]) -> list[Reference]:
+    """Claims of an id: of the paper that it is named after, where that has it, since others take seconds to read; else of all papers."""
+    likely = [source for name, source in known.items() if may_have(name, id)]
+    for sources in (likely, known.values()):
+        found = [Reference(source, own) for source in sources for own in load_claims(source) if own.upper() == id]
+        if found:
+            return found
+    return []
+
+
 def _list_claims(source: str) -> list[Reference]:
     return [Reference(source, id) for id in load_claims(source)]
-
-
-def _find_id(target: str, known: dict[str, str]) -> list[Reference]:
-    """Claims of an id in known papers; a paper that its letters begin the name of, as LIT- of literature, is asked alone where it has it."""
-
-    def inside(sources: Iterable[str]) -> list[Reference]:
-        return [
-            Reference(source, id) for source in sources for id in load_claims(source) if id.upper() == target.upper()
-        ]
-
-    prefix = target.lower().partition("-")[0]
-    named = [source for name, source in known.items() if prefix and name.replace("-", "").startswith(prefix)]
-    return inside(named) or inside(known.values())
 
 
 def _unknown(target: str, known: dict[str, str], own: Sequence[str] = ()) -> str:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import click
 from click.shell_completion import CompletionItem
 
-Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
 
 def complete_targets(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Papers, the claims of those papers whose ids may begin so, and files."""
-    from fedtheory.claims.references import find_papers, load_claims
+    from fedtheory.claims.references import find_papers, load_claims, may_have
 
     papers = find_papers()
     found = [CompletionItem(name, help="a paper") for name in papers if name.startswith(begun)]
-    for name, source in papers.items():
-        prefix = re.sub(r"\W", "", name).upper() + "-"
-        if begun and begun.upper().startswith(prefix):  # ledgers take a second to read: only the one that is meant
-            ids = (id for id in load_claims(source) if id.startswith(begun.upper()))
-            found += [CompletionItem(id, help=load_claims(source)[id].source) for id in ids]
-        elif prefix.startswith(begun.upper()):
-            found.append(CompletionItem(prefix, help=f"claims of {name}"))
+    meant = [name for name in papers if begun and may_have(name, begun)]
+    if "-" in begun or len(meant) == 1:  # ledgers take a second to read
+        claims = {id: claim for name in meant for id, claim in load_claims(papers[name]).items()}
+        found += [CompletionItem(id, help=claims[id].source) for id in claims if id.startswith(begun.upper())]
+    else:
+        found += [CompletionItem(f"{name.replace('-', '').upper()}-", help=f"claims of {name}") for name in meant]
     return [*found, CompletionItem(begun, type="file")]
 
 

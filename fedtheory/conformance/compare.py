@@ -64,6 +64,11 @@ def conform(
     NotAvailable
         The method needs more than quadratics give: minibatches, layers.
     """
+    if not isinstance(method, str):
+        raise InvalidInput(f"the method is named, as conform(adapter, 'scaffold'); got a {type(method).__name__}")
+    if isinstance(adapter, type) or not all(hasattr(adapter, member) for member in ("variables", "start", "round")):
+        shown = f"the class {adapter.__name__}" if isinstance(adapter, type) else f"a {type(adapter).__name__}"
+        raise InvalidInput(f"an adapter is an object with variables, start and round; got {shown}")
     for name, value, least in (
         ("clients", clients, 2),
         ("dimension", dimension, 1),

@@ -4,6 +4,6 @@ It imports nothing of the house.
 Start with `problem.py` (what a problem answers) and `arrays.py` (what an array is, in any library).
 """
 
-import lazy_loader
+from fedtheory.core.offered import offer
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = offer(__name__, __file__)

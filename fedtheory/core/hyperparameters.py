@@ -16,7 +16,7 @@ import numpy as np
 
 from fedtheory.core.arrays import Scalar, is_array, numbers_of, to_numpy
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.numbers import is_exactly
+from fedtheory.core.numbers import at_least_one, is_exactly
 
 
 def momentum_in_range(owner: Any, name: str) -> None:
@@ -140,12 +140,6 @@ def probability(owner: Any, name: str) -> None:
     if numbers is not None and not np.all((numbers > 0) & (numbers <= 1)):
         raise InvalidInput(f"the probability {name} must lie in (0, 1], got {value}")
     positive(owner, name)
-
-
-def at_least_one(name: str, value: Any) -> None:
-    """Refuse a count below one."""
-    if not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidInput(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
 def count(owner: Any, name: str) -> None:

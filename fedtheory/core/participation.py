@@ -6,7 +6,8 @@ with the number of clients that take part, not with n.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.client_weights import weights_here
 from fedtheory.core.errors import InvalidInput
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.randomness import Key
 
 
@@ -104,12 +106,14 @@ class Uniform:
 
     def draw(self, n: int, key: Key) -> Clients:
         """Return m clients out of n."""
+        at_least_one("the number m of clients that take part", self.m)
         among = n if self.among is None else self.among
+        at_least_one("among", among)
         if not among <= n:
             raise InvalidInput(
                 f"clients are to be drawn among the first {among}, and there are n={n}; choose among <= n"
             )
-        if not 1 <= self.m <= among:
+        if self.m > among:
             raise InvalidInput(f"cannot draw m={self.m} of n={among} clients; choose 1 <= m <= n")
         return Clients(n, key.subset("participation", among, self.m))
 
@@ -128,8 +132,8 @@ class Bernoulli:
 
     def draw(self, n: int, key: Key) -> Clients:
         """Return the clients whose coin shows heads."""
-        if not 0 < self.q <= 1:
-            raise InvalidInput(f"participation probability q={self.q} is outside (0, 1]")
+        if not isinstance(self.q, numbers.Real) or not 0 < self.q <= 1:
+            raise InvalidInput(f"participation probability q={self.q!r} is outside (0, 1]")
         heads = key.uniform("participation", (n,)) < self.q
         m = max(1, int(heads.sum(axis=-1).max()))
         index = np.argsort(~heads, axis=-1, kind="stable")[..., :m]
@@ -160,8 +164,7 @@ class ByWeight:
         InvalidInput
             There are no draws, or the weights are those of another number of clients.
         """
-        if self.m < 1:
-            raise InvalidInput(f"clients are to be drawn m={self.m} times; choose m >= 1")
+        at_least_one("the number m of draws", self.m)
         weights = weights_here()
         shares = np.full(n, 1 / n) if weights is None else np.array([float(w) for w in weights])
         if len(shares) != n:
@@ -208,7 +211,17 @@ class Schedule:
     choose: Callable[[int], Sequence[int]]
 
     def draw(self, n: int, key: Key) -> Clients:
-        """Return the clients prescribed for this round."""
+        """Return the clients prescribed for this round.
+
+        Raises
+        ------
+        InvalidInput
+            What chooses is no function, or it returned something else than distinct numbers of clients.
+        """
+        if not callable(self.choose):
+            raise InvalidInput(
+                f"a schedule is a function of the round, got {self.choose!r}; Fixed(subset) is the same every round"
+            )
         return _checked(n, self.choose(key.round))
 
 
@@ -235,8 +248,35 @@ def choose_participation(
     return Uniform(participants, available)
 
 
+def require_participation(value: Any) -> None:
+    """Refuse what is no schedule of who takes part.
+
+    Raises
+    ------
+    InvalidInput
+        It has no ``draw``; the message names the schedules that there are.
+    """
+    if isinstance(value, type):
+        raise InvalidInput(f"participation is the class {value.__name__}; expected an instance, such as Uniform(3)")
+    if not hasattr(value, "draw"):
+        text = " ".join(repr(value).split())
+        raise InvalidInput(
+            f"participation is {text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__}); expected None or All() for all clients, "
+            "Uniform(m) for m of them, Bernoulli(q) for each with probability q, ByWeight(m), Fixed(subset) or Schedule(function of the round)"
+        )
+
+
+def require_clients(drawn: Any, participation: Participation) -> None:
+    """Refuse what a schedule of a user's own returned where that is no `Clients`."""
+    if drawn is not None and not isinstance(drawn, Clients):
+        raise InvalidInput(
+            f"{type(participation).__name__}.draw returned a {type(drawn).__name__}; expected Clients(n, index), or None for all clients"
+        )
+
+
 def _checked(n: int, subset: Any) -> Clients:
-    index = np.asarray(list(subset), dtype=np.int64)
-    if index.size == 0 or len(np.unique(index)) != index.size or index.min() < 0 or index.max() >= n:
-        raise InvalidInput(f"clients {list(subset)} are not distinct numbers from 0 to {n - 1}, at least one of them")
-    return Clients(n, index)
+    index = np.asarray([*subset] if isinstance(subset, Iterable) else subset)
+    whole = index.ndim == 1 and index.dtype.kind in "iu" and index.size > 0
+    if not whole or len(np.unique(index)) != index.size or index.min() < 0 or index.max() >= n:
+        raise InvalidInput(f"clients {index.tolist()} are not distinct numbers from 0 to {n - 1}, at least one of them")
+    return Clients(n, index.astype(np.int64))

@@ -227,7 +227,16 @@ CONSTANTS: Mapping[str, str] = {
 
 
 def constants(problem: Any) -> Mapping[str, Certified]:
-    """All constants the instance can certify, by name (the names are in `CONSTANTS`)."""
+    """All constants the instance can certify, by name (the names are in `CONSTANTS`).
+
+    Raises
+    ------
+    NotAvailable
+        What is asked is no problem, or one that certifies none.
+    """
+    if isinstance(problem, type) or not hasattr(problem, "grad"):
+        shown = f"the class {problem.__name__}" if isinstance(problem, type) else f"a {type(problem).__name__}"
+        raise NotAvailable(f"constants are asked of a problem, which comes first; got {shown}")
     certify: Callable[[], Mapping[str, Certified]] = need(problem, "certify", "asking for constants")
     return certify()
 

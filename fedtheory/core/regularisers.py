@@ -337,9 +337,14 @@ def regularised(problem: Any, regulariser: Regulariser) -> Regularised:
 
     Raises
     ------
+    InvalidInput
+        They are exchanged, or the regulariser is a class.
     NotAvailable
         The problem has one already.
     """
+    if not hasattr(problem, "grad") or isinstance(regulariser, type) or not hasattr(regulariser, "prox"):
+        kinds = f"{type(problem).__name__} and {regulariser if isinstance(regulariser, type) else type(regulariser).__name__}"
+        raise InvalidInput(f"expected a problem and a regulariser, such as L1(0.1), in this order; got {kinds}")
     if can(problem, "regulariser"):
         raise NotAvailable(f"the problem {problem.name!r} has a regulariser already ({problem.regulariser})")
     return Regularised(problem, regulariser)

@@ -59,6 +59,10 @@ class Weighted(Wrapped):
 
     def __post_init__(self) -> None:
         """Refuse weights that are not n positive numbers with the sum 1, and a problem that has some."""
+        if not hasattr(self.inner, "grad"):
+            raise InvalidInput(
+                f"expected a problem and its clients' weights, in this order; got a {type(self.inner).__name__} first"
+            )
         if getattr(self.inner, "client_weights", None) is not None:
             raise InvalidInput(f"the problem {self.inner.name!r} has weights already; give the problem without them")
         object.__setattr__(self, "client_weights", check_weights(self.client_weights, self.inner.n))

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from fedtheory.core.arrays import Array, inner, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput, SolverFailed
-from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.local.newton import measure_terms

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from fedtheory.core.arrays import Array, like, namespace, squared_norm
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points
 from fedtheory.local.solvers import Exact, Memoryless, Step, step_size

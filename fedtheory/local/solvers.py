@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, Scalar, gather, is_array, is_object, like
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.core.hyperparameters import at_least_one, on_host, positive
+from fedtheory.core.hyperparameters import on_host, positive
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.problem import Problem, can, need
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points, ServerPoint

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import Array, Scalar, is_torch, like, namespace, spread, squared_norm, take_step
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one, positive
+from fedtheory.core.hyperparameters import positive
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.problem import Problem, need
 from fedtheory.core.randomness import Key
 from fedtheory.core.shapes import ClientPoints, Points, SampleNumbers, ServerPoint

@@ -4,6 +4,6 @@ It imports methods and what these import.
 Start with `metrics.py`, then `ground_truth.py` (an optimum with its certificate).
 """
 
-import lazy_loader
+from fedtheory.core.offered import offer
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = offer(__name__, __file__)

@@ -4,6 +4,6 @@ It imports running and what that imports; `checker`, which decides what is prove
 Start with `checker/check.py` (what a proof is), then `every_n/program.py` (a round on vectors of any number of clients).
 """
 
-import lazy_loader
+from fedtheory.core.offered import offer
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = offer(__name__, __file__)

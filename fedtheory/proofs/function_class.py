@@ -145,6 +145,22 @@ def _require_finite(name: str, value: Any) -> None:
         raise InvalidInput(f"{name} must be a finite number, got {value!r}")
 
 
+def require_method_and_class(algorithm: Any, function_class: Any) -> None:
+    """Refuse what is no method with its options, and what is no class of functions.
+
+    Raises
+    ------
+    InvalidInput
+        They are exchanged, or one is something else.
+    """
+    if isinstance(algorithm, type):
+        given = algorithm.__name__
+        raise InvalidInput(f"the method is the class {given}; expected one with its options, {given}(...)")
+    if not hasattr(algorithm, "round") or not isinstance(function_class, FunctionClass):
+        kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
+        raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")
+
+
 def require_question(function_class: FunctionClass, measure: Measure, rounds: int, radius: Any) -> None:
     """Refuse a measure that says nothing over a class, and numbers that make no program.
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.base import Algorithm, require_method_and_problem
 from fedtheory.core.arrays import Array, is_object
 from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import Clients
@@ -122,8 +122,9 @@ def round_map(
     CannotTrace
         The algorithm decides on values.
     InvalidInput
-        The round is not affine on this problem.
+        Method or problem is none, or the round is not affine on this problem.
     """
+    require_method_and_problem(algorithm, problem, "a method, a problem and x0, in this order")
     require_traceable(algorithm, "spectral")
     key: Any = ScriptedKey(round, {} if coins is None else coins)
     template = algorithm.init(problem, x0[None, :])

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms.base import Algorithm, State
-from fedtheory.core.errors import InvalidInput, require
+from fedtheory.algorithms.base import Algorithm, State, require_method_and_problem
+from fedtheory.core.errors import require
 from fedtheory.core.problem import Problem
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.core.states import arrays_of
@@ -75,11 +75,9 @@ def round_matrix(algorithm: Algorithm, problem: Problem, **options: Any) -> tupl
     Raises
     ------
     InvalidInput
-        Method and problem are exchanged.
+        Method or problem is none.
     """
-    if not hasattr(problem, "d"):
-        kinds = f"{type(algorithm).__name__} and {type(problem).__name__}"
-        raise InvalidInput(f"expected a method and a problem, in this order; got {kinds}")
+    require_method_and_problem(algorithm, problem, "round_matrix(method, problem)")
     sympy = require("sympy", "closed forms")
     found = round_map(algorithm, problem, np.zeros(problem.d, dtype=int).astype(object), **options)
     return sympy.Matrix(simplify(found.matrix)), found

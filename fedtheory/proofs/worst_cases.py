@@ -9,10 +9,10 @@ from typing import Any, Literal, overload
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.client_weights import are_equal, check_weights
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.hyperparameters import at_least_one
+from fedtheory.core.numbers import at_least_one
 from fedtheory.proofs.every_n.vectors import Number, Sampling
 from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN, worst_case_for_every_n
-from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.function_class import FunctionClass, require_method_and_class
 from fedtheory.proofs.measures import MeasureName
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN, worst_case_for_one_n
 
@@ -119,12 +119,8 @@ def worst_case(
     clients only (``similarity``, ``sigma``), or some of the clients take part in a single round: exchangeable clients are then followed
     exactly at a fraction of the cost.
     """
-    if isinstance(algorithm, type):
-        given = algorithm.__name__
-        raise InvalidInput(f"the method is the class {given}; expected one with its options, {given}(...)")
-    if isinstance(algorithm, FunctionClass) or not isinstance(function_class, FunctionClass):
-        kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
-        raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")
+    require_method_and_class(algorithm, function_class)
+    at_least_one("rounds", rounds)
     options: dict[str, Any] = {
         "rounds": rounds,
         "measure": measure,

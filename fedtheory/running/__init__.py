@@ -4,6 +4,6 @@ It imports measures and what these import.
 Start with `runner.py`.
 """
 
-import lazy_loader
+from fedtheory.core.offered import offer
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = offer(__name__, __file__)

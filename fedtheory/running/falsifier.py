@@ -95,8 +95,10 @@ def falsify(search: Search, budget: int, *, seed: int = 0, batch: int = 1024, el
     Raises
     ------
     InvalidInput
-        No candidate met the assumptions.
+        No candidate met the assumptions, or what is searched is no `Search`.
     """
+    if not isinstance(search, Search):
+        raise InvalidInput(f"expected a Search and a budget, in this order; got a {type(search).__name__} first")
     if budget < 2:
         raise InvalidInput(f"the budget must be at least 2 candidates, got {budget}")
     rng = np.random.default_rng(seed)

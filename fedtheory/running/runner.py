@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fedtheory.algorithms.base import Algorithm, State
+from fedtheory.algorithms.base import Algorithm, State, require_method_and_problem
 from fedtheory.core.arrays import Array, is_array, is_object, like, namespace
 from fedtheory.core.client_weights import by_weights_of_argument, playing, require_weights_meant, weights_of
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.participation import All, Participation
+from fedtheory.core.participation import All, Participation, require_clients, require_participation
 from fedtheory.core.precision import bits_of, find_floats, has_floats, in_precision_of
 from fedtheory.core.problem import Problem, can
 from fedtheory.core.randomness import Key
@@ -50,15 +50,21 @@ def shape_start(problem: Problem, x0: Array) -> Array:
     InvalidInput
         The last axis is not d, or a value is not finite.
     """
+    expected = f"expected an array (d,) or (*batch, d) of real numbers with d = {problem.d}"
     if not is_array(x0):
-        raise InvalidInput(f"x0 is a {type(x0).__name__}; expected an array (d,) or (*batch, d) with d = {problem.d}")
-    if x0.shape[-1] != problem.d:
-        raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; expected (d,) or (*batch, d) with d = {problem.d}")
-    if not is_object(x0) and namespace(x0).isdtype(x0.dtype, "complex floating"):
+        raise InvalidInput(f"x0 is a {'single number' if hasattr(x0, 'dtype') else type(x0).__name__}; {expected}")
+    if x0.shape[-1:] != (problem.d,) or 0 in x0.shape:
+        raise InvalidInput(f"x0 has shape {tuple(x0.shape)}; {expected}")
+    if is_object(x0):
+        if not all(isinstance(v, numbers.Real) or hasattr(v, "free_symbols") for v in np.ravel(x0)):
+            raise InvalidInput(
+                "x0 is an array of objects that are no real numbers; expected numbers, fractions or symbols"
+            )
+    elif isinstance(x0, np.ndarray) and x0.dtype.kind not in "fiubc":
+        raise InvalidInput(f"x0 is an array of {x0.dtype}; {expected}")
+    elif namespace(x0).isdtype(x0.dtype, "complex floating"):
         raise InvalidInput("x0 has complex numbers; expected real ones")
-    if is_object(x0) and not all(isinstance(v, numbers.Number) or hasattr(v, "free_symbols") for v in np.ravel(x0)):
-        raise InvalidInput("x0 is an array of objects that are no numbers; expected numbers, fractions or symbols")
-    if not is_object(x0) and not bool(namespace(x0).all(namespace(x0).isfinite(x0))):
+    elif not bool(namespace(x0).all(namespace(x0).isfinite(x0))):
         raise InvalidInput("x0 contains NaN or infinite values; expected finite numbers")
     return x0[..., None, :]
 
@@ -116,19 +122,24 @@ def run(
     InvalidInput
         A shape or value is wrong, or the checkpoint belongs to another run.
     """
-    _require_method_and_problem(algorithm, problem)
+    require_method_and_problem(algorithm, problem, "run(method, problem, x0, rounds)")
     require_weights_meant(algorithm, weights_of(problem))
     if not isinstance(rounds, int | np.integer) or rounds < 0:
         raise InvalidInput(f"rounds must be a whole number and not negative, got {rounds!r}")
     if np.asarray(seed).dtype.kind not in "iu" or np.any(np.asarray(seed) < 0):
         raise InvalidInput(f"seeds must be non-negative integers, got {seed}")
-    participation = participation or All()
+    participation = All() if participation is None else participation
+    require_participation(participation)
     start = shape_start(problem, x0)
     if metrics is None:
         metrics = {"stationarity": measures.stationarity}
     elif not isinstance(metrics, Mapping):
         algorithm, metrics = choose_metrics(
             [metrics] if isinstance(metrics, str) else metrics, algorithm, problem, start
+        )
+    if wrong := [name for name, metric in metrics.items() if not callable(metric)]:
+        raise InvalidInput(
+            f"the metric {wrong[0]!r} is {metrics[wrong[0]]!r}; expected a function (problem, state) -> value, or metrics=[NAME]"
         )
     wanted, when_sent = _rounds_to_measure(every, int(rounds)), isinstance(every, str)
     working, method, finest = problem, bring_hyperparameters(algorithm, start), None
@@ -173,6 +184,7 @@ def run(
                 break
             key = Key(seed, r)
             clients = participation.draw(problem.n, key)
+            require_clients(clients, participation)
             with playing(clients):
                 new = method.round(working, state, clients, key)
             count: Any = problem.n
@@ -197,18 +209,6 @@ def run(
     for later in sorted(wanted - set(book.rounds)):  # none, unless every run has diverged
         book.measure(later, state)
     return book.trace(state, info(), np.shape(seed))
-
-
-def _require_method_and_problem(algorithm: Any, problem: Any) -> None:
-    if isinstance(algorithm, type):
-        raise InvalidInput(
-            f"the method is the class {algorithm.__name__}; expected one with its options, {algorithm.__name__}(...)"
-        )
-    if not hasattr(algorithm, "round") and hasattr(problem, "round"):
-        raise InvalidInput("method and problem are exchanged; expected run(method, problem, x0, rounds)")
-    for value, member, kind in ((algorithm, "round", "method"), (problem, "grad", "problem")):
-        if not hasattr(value, member):
-            raise InvalidInput(f"{type(value).__name__} is no {kind}: it has no {member!r}")
 
 
 def bring_hyperparameters(algorithm: Any, x0: Array) -> Any:
@@ -261,6 +261,8 @@ def _rounds_to_measure(every: int | Collection[int] | Literal["sent"], rounds: i
             raise InvalidInput(f"every must be at least 1, a collection of rounds or 'sent', got {every!r}")
         return {0, rounds}
     if not isinstance(every, int | np.integer):
+        if not isinstance(every, Collection) or not all(isinstance(r, int | np.integer) for r in every):
+            raise InvalidInput(f"every must be at least 1, a collection of rounds or 'sent', got {every!r}")
         return {int(r) for r in every if 0 <= r <= rounds} | {0, rounds}
     if every < 1:
         raise InvalidInput(f"every must be at least 1 or a collection of rounds, got {every}")

@@ -163,6 +163,13 @@ def draw_split(counts: Any, classes: Sequence[str], title: str) -> Any:
     return fig
 
 
+def draw_band(axes: Any, x: Any, values: Any) -> None:
+    """Shade from the least to the largest of repeated values ``(runs, m)``, in the colour of the curve that was drawn last."""
+    found = np.asarray(values, dtype=float)
+    colour = axes.lines[-1].get_color()
+    axes.fill_between(x, found.min(axis=0), found.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+
+
 def label_axes(axes: Any, title: str, xlabel: str, ylabel: str, *, legend: bool = True, **limits: Any) -> None:
     """Give axes of one's own what the pictures here have: a title, labels, rounds at whole numbers, a legend; ``limits`` go to ``Axes.set``."""
     from matplotlib.ticker import MaxNLocator

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause, join_clauses
@@ -96,9 +97,7 @@ def tables(ctx: Context, found: Runs) -> Iterator[Finding]:
     losses = {key: final_loss(ctx, group) for key, group in found.items()}
     rows = [[label, *(mean_and_deviation(losses[label, k], 3, 1) for k in several)] for label in SWEPT]
     yield make_table("training loss after the last round", columns, rows)
-    series = [
-        {"label": label, "x": [*several], "y": [float(losses[label, k].mean()) for k in several]} for label in SWEPT
-    ]
+    series = [repeat_curve(label, several, np.stack([losses[label, k] for k in several], axis=1)) for label in SWEPT]
     title = f"Training loss after the last round, {HARD_SPLIT}, T K fixed"
     yield Picture(title, "local steps K", "training loss", series, logx=True, logy=True)
 

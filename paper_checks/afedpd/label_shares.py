@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fedtheory.claims.chance import chance_of_mean
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Picture, Reading
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.claims.protocol import Clause, Setting, join_clauses
@@ -84,9 +85,9 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
                 ]
             )
             if not in_total:
-                ordered = np.sort(drawn, axis=1)[:, ::-1].mean(axis=0)
-                places = [*range(1, CLASSES + 1)]
-                pictured.append({"label": f"Dir-{alpha:.1f}", "x": places, "y": ordered.tolist(), "style": "points"})
+                ordered = np.sort(drawn, axis=1)[:, ::-1].reshape(DRAWS, -1, CLASSES).mean(axis=1)
+                curve = repeat_curve(f"Dir-{alpha:.1f}", range(1, CLASSES + 1), ordered)
+                pictured.append({**curve, "style": "points"})
     counted = []
     for convention, total in (("for every class", 1), ("in total", CLASSES)):
         yield from _more_classes(convention, 0.1 / total, 1.0 / total)

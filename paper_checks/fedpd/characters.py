@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Claim, Fault, Finding, Need, Picture, Reading, Table
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause
@@ -66,8 +67,7 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     for name, group in groups.items():
         logs = group.logs(ctx)
         x = runs.sample_gradients(group.trainings[0], logs[0]["round"], s)
-        y = np.mean([log["test_accuracy"] for log in logs], axis=0)
-        series.append({"label": name, "x": x[1:].tolist(), "y": y[1:].tolist()})
+        series.append(repeat_curve(name, x[1:], [log["test_accuracy"][1:] for log in logs]))
     yield Picture("test accuracy against samples", "sample gradients", "test accuracy", series, logx=True)
 
 

@@ -253,17 +253,17 @@ FASTER = Theorem(
 def set_elements(p: Parameters, state: Any, s: Any, slope: Any) -> None:
     """The parts of an element of dD at a state, by a subgradient s of R at w and grad f_i(w_i)."""
     apart = state.w - state.w_i
-    state.of_w, state.of_w_i = s + bar(state.gamma_i) + bar(apart) / p.eta, slope - state.gamma_i - apart / p.eta
+    state.d_w, state.d_w_i = s + bar(state.gamma_i) + bar(apart) / p.eta, slope - state.gamma_i - apart / p.eta
 
 
 def play_with_elements(w: World, p: Parameters, last: int) -> list[Any]:
     """Rounds with two elements of dD: that of the subgradient which the server's step leaves, and that of any other."""
     states = play_rounds(w, p, last)
     for k, state in enumerate(states):
-        s = w.vector(f"any s {k}")
-        w.at(state.R, state.w, f"R again {k}", g=s)
+        state.q = w.vector(f"q {k}")
+        w.at(state.R, state.w, f"R again {k}", g=state.q)
         set_elements(p, state, state.s, state.gamma_i)
-        state.of_any_w = state.of_w - state.s + s
+        state.e_w = state.d_w - state.s + state.q
     return states
 
 
@@ -300,7 +300,7 @@ def play_moved_copies(w: World, p: Parameters, last: int) -> list[Any]:
 
 APART, OF_F = "mean(norm2(w - w_i))", "mean(f_i(w)) + R(w)"
 #: the square of an element of dD: the parts of the w_i and gamma_i are 1/M of what stands here
-ELEMENT = f"norm2({{}}) + (mean(norm2(of_w_i)) + {APART})/M".format
+ELEMENT = f"norm2({{}}) + (mean(norm2(d_w_i)) + {APART})/M".format
 SLOPE_OF_ROUNDS = Theorem(
     "0 < L, 0 < eta, 1 <= M",
     (
@@ -316,7 +316,7 @@ SLOPE_OF_ROUNDS = Theorem(
     """,
     states=replace(ROUNDS, play=play_with_elements),
     rounds={"t": 1},
-    quantities={"own": ELEMENT("of_w"), "every": ELEMENT("of_any_w"), "A": APART, "S": STEPS},
+    quantities={"own": ELEMENT("d_w"), "every": ELEMENT("e_w"), "A": APART, "S": STEPS},
     units="value = length**2",
 )
 NO_SMALLER = Theorem(
@@ -330,7 +330,7 @@ NO_SMALLER = Theorem(
     """,
     states=PlayedStates(play_moved_copies),
     rounds={"t": 0},
-    quantities={"U": APART, "E": ELEMENT("of_w"), "r": f"{POTENTIAL} - ({OF_F})"},
+    quantities={"U": APART, "E": ELEMENT("d_w"), "r": f"{POTENTIAL} - ({OF_F})"},
     where={"eta": "1/(L + 2*a)", "b": "1/eta**2 + (L + 1/eta)**2 + 1"},
     given={"moved": "0 < U[t]", "above": "0 < r[t]", "kl": "r[t]**(2*theta) <= c**2*(1 - theta)**2*E[t]"},
     units="value = length**2",
@@ -364,10 +364,10 @@ FROM_THE_OBJECTIVE = Theorem(
     quantities={
         "r": f"{POTENTIAL} - F_star",
         "phi": f"{OF_F} - F_star",
-        "E": ELEMENT("of_w"),
+        "E": ELEMENT("d_w"),
         "G": "norm2(of_F)",
-        "N": "norm2(of_w)",
-        "P": "mean(norm2(of_w_i))",
+        "N": "norm2(d_w)",
+        "P": "mean(norm2(d_w_i))",
         "A": APART,
         "m": "middle",
     },

@@ -118,10 +118,10 @@ def play_with_slope(w: World, p: Parameters, last: int) -> list[Any]:
     states, value = play_rounds(w, p, last), w.value("D*")
     for k, state in enumerate(states):
         apart = state.w - state.w_i
-        of_w = state.s + bar(state.gamma_i) + bar(apart) / p.eta
-        of_w_i = state.gamma_i - state.gamma_i - apart / p.eta  # grad f_i(w_i) is gamma_i
+        d_w = state.s + bar(state.gamma_i) + bar(apart) / p.eta
+        d_w_i = state.gamma_i - state.gamma_i - apart / p.eta  # grad f_i(w_i) is gamma_i
         found = w.value(f"distance {k}")
-        w.assume(f"an element {k}", found - norm2(of_w) - (norm2(of_w_i) + norm2(apart)) / p.M)
+        w.assume(f"an element {k}", found - norm2(d_w) - (norm2(d_w_i) + norm2(apart)) / p.M)
         vars(state).update(distance=found, D_star=value)
     return states
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Fault, Finding, Picture, Reading
 from fedtheory.claims.context import Context
+from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Log, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import equal
@@ -56,7 +57,7 @@ def check_falling(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
         ["method", "traffic", "parameters of a client's model"],
         [[name, *_totals(ctx, name)] for name in (*SENDERS, MIXED)],
     )
-    series = [{"label": name, "x": rounds.tolist(), "y": found.mean(axis=0).tolist()} for name, found in shares.items()]
+    series = [repeat_curve(name, rounds, found) for name, found in shares.items()]
     title = f"Downlink of a round ({ctx.size} size)"
     yield Picture(title, "communication rounds", "share of the network's size", series)
 

@@ -11,7 +11,7 @@ import pytest
 from claim_files import GOOD, INTERRUPTED, TROUBLED, strict
 from claims_in_place import put_paper
 
-from fedtheory.claims import checking, faults
+from fedtheory.claims import checking, faults, references
 from fedtheory.claims.checking import check_one, make_check_journal, run_checks
 from fedtheory.claims.context import Context
 from fedtheory.claims.faults import FaultReport, add_faults, make_fault_journal, run_all_faults
@@ -67,6 +67,13 @@ def test_papers_and_claims_are_found_by_name(good, monkeypatch) -> None:
         select(["toy-rat"])
     with pytest.raises(InvalidInput, match=r"unknown claim, paper or file 'zzz' \('fedtheory list' shows all\)"):
         select(["zzz"])
+
+
+def test_a_claim_named_after_its_paper_is_found_without_reading_the_others(good, monkeypatch) -> None:
+    monkeypatch.setattr(references, "find_papers", lambda: {"toy": good, "other": "no_such_module"})
+    assert select(["toy-rate"]) == [Reference(good, "TOY-RATE")]
+    with pytest.raises(InvalidInput, match="no_such_module cannot be imported"):
+        select(["toy-rat"])
 
 
 def test_the_same_id_in_two_files_is_refused(good, tmp_path) -> None:

@@ -116,7 +116,9 @@ def _complete(*words: str) -> list[str]:
     ("words", "found"),
     [
         (("check", "SAFARI-T4"), ["SAFARI-T4", "SAFARI-T4a"]),
-        (("check", "saf"), ["safari", "SAFARI-"]),
+        (("check", "saf"), ["safari", "SAFARI-T4"]),
+        (("check", "fed"), ["fedpd", "FEDPD-", "FEDSLR-"]),
+        (("check", "LIT-HAL"), ["LIT-HALPERN"]),
         (("run", "scaf"), ["scaffold", "scaffnew"]),
         (("sweep", "fedavg,scaffn"), ["fedavg,scaffnew"]),
         (("run", "fedavg", "quadr"), ["quadratics"]),

@@ -46,4 +46,6 @@ def test_a_name_that_is_misspelled_is_told_with_those_near_it() -> None:
     fedtheory = importlib.import_module("fedtheory")
     with pytest.raises(AttributeError, match="no 'FedAvgg'; did you mean FedAvg"):
         fedtheory.FedAvgg  # noqa: B018
+    with pytest.raises(AttributeError, match=r"fedtheory\.algorithms has no 'Scafold'; did you mean Scaffold"):
+        fedtheory.algorithms.Scafold  # noqa: B018
     assert not hasattr(fedtheory, "nothing_like_it")

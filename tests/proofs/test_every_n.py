@@ -17,6 +17,7 @@ from fedtheory.proofs.every_n.vectors import Sampling, Vector, square
 from fedtheory.proofs.every_n.worst_case import worst_case_for_every_n
 from fedtheory.proofs.function_class import why_no_worst_case
 from fedtheory.proofs.one_n.worst_case import worst_case_for_one_n
+from fedtheory.proofs.semidefinite.solve import TooLarge
 from fedtheory.running.enumeration import enumerate_outcomes
 
 STRONG = FunctionClass(L=1.0, mu=0.1, zeta=1.0)
@@ -222,3 +223,8 @@ def test_moments_of_sampled_vectors_against_enumeration():
         kept_i = np.where(chosen, b, a)
         total.append(np.mean((0.5 * kept_i + 2 * b[chosen].mean() + kept_i.mean()) ** 2))
     assert found == pytest.approx(np.mean(total), rel=1e-12)
+
+
+def test_so_many_rounds_that_a_program_never_ends_are_refused_before_it_is_written() -> None:
+    with pytest.raises(TooLarge, match=r"more than the time limit of 3600 s; .* allow more time \(--time-limit\)"):
+        worst_case_for_every_n(FedAvg(GradientSteps(1, 0.5)), STRONG, rounds=10**5)

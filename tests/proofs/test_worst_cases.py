@@ -15,6 +15,7 @@ from fedtheory.proofs.every_n.worst_case import WorstCaseForEveryN
 from fedtheory.proofs.measures import MEASURES, MeasureName
 from fedtheory.proofs.one_n.program import NOT_STATED
 from fedtheory.proofs.one_n.worst_case import WorstCaseForOneN
+from fedtheory.proofs.potentials.smallest_rate import smallest_rate
 from fedtheory.proofs.symbolic import round_matrix
 from fedtheory.proofs.worst_cases import worst_case
 from problems.quadratics import random_quadratics
@@ -128,5 +129,9 @@ def test_a_class_for_a_method_and_arguments_exchanged_are_named() -> None:
         InvalidInput, match="expected a method and a FunctionClass, in this order; got FunctionClass and FedAvg"
     ):
         worst_case(over, method, rounds=1)
-    with pytest.raises(InvalidInput, match="expected a method and a problem, in this order; got Quadratic and FedAvg"):
+    with pytest.raises(InvalidInput, match="in this order; got FunctionClass and FedAvg"):
+        smallest_rate(over, method)
+    with pytest.raises(InvalidInput, match="rounds must be a whole number of at least 1, got 'two'"):
+        worst_case(method, over, rounds="two")
+    with pytest.raises(InvalidInput, match=r"exchanged; expected round_matrix\(method, problem\)"):
         round_matrix(random_quadratics(n=2, d=1, seed=0), method)

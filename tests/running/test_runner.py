@@ -24,7 +24,7 @@ from helpers import (
 from fedtheory.algorithms import ALGORITHMS, FedAvg, FedPD, FedProx, FedSLR, GradientDescent, Scaffnew, Scaffold, every
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.errors import InvalidInput, NotAvailable
-from fedtheory.core.participation import All, Bernoulli, Clients, Fixed, Schedule, Uniform
+from fedtheory.core.participation import All, Bernoulli, ByWeight, Clients, Fixed, Schedule, Uniform
 from fedtheory.core.problem import gradient, objective
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
@@ -158,13 +158,24 @@ def test_the_trace_says_what_was_run() -> None:
 
 F = random_quadratics(3, 2, seed=0)
 BAD = {
-    "length of x0": (lambda: run(DESCENT, F, np.ones(3), 2), r"x0 has shape \(3,\); expected \(d,\) .* with d = 2"),
+    "length of x0": (
+        lambda: run(DESCENT, F, np.ones(3), 2),
+        r"x0 has shape \(3,\); expected an array \(d,\) .* with d = 2",
+    ),
     "list as x0": (lambda: run(DESCENT, F, [1.0, 2.0], 2), "x0 is a list; expected an array"),
+    "number of NumPy as x0": (lambda: run(DESCENT, F, np.array(1.0), 2), "x0 is a single number; expected an array"),
+    "words in x0": (
+        lambda: run(DESCENT, F, np.array(["a", "b"]), 2),
+        "x0 is an array of <U1; expected .* real numbers",
+    ),
+    "no rows of x0": (lambda: run(DESCENT, F, np.ones((0, 2)), 2), r"x0 has shape \(0, 2\); expected"),
     "number as x0": (lambda: run(DESCENT, F, 1.0, 2), "x0 is a float; expected an array"),
     "NaN in x0": (lambda: run(DESCENT, F, np.array([1, np.nan]), 2), "NaN or infinite"),
     "rounds": (lambda: run(DESCENT, F, np.ones(2), -1), "rounds must be a whole number and not negative, got -1"),
     "half a round": (lambda: run(DESCENT, F, np.ones(2), 1.5), "rounds must be a whole number"),
     "cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every=0), "every must be at least 1"),
+    "half a cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every=2.5), "a collection of rounds or 'sent', got 2.5"),
+    "words for rounds": (lambda: run(DESCENT, F, np.ones(2), 2, every=["a"]), r"rounds or 'sent', got \['a'\]"),
     "word for a cadence": (lambda: run(DESCENT, F, np.ones(2), 2, every="send"), "or 'sent', got 'send'"),
     "seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=-1), "seeds must be non-negative integers"),
     "half a seed": (lambda: run(DESCENT, F, np.ones(2), 2, seed=0.5), "seeds must be non-negative integers"),
@@ -238,6 +249,39 @@ def test_mixed_libraries_are_refused() -> None:
 
 
 # ---- participation ------------------------------------------------------------------------------------------------
+
+
+class _Numbers:
+    """A schedule of a user's own that returns numbers where clients are expected."""
+
+    def draw(self, n: int, key: object) -> list[int]:
+        return [0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("all", r"participation is 'all' \(str\); expected None or All\(\) for all clients, Uniform\(m\) for m"),
+        (2.5, r"participation is 2.5 \(float\); expected"),
+        (0, r"participation is 0 \(int\); expected"),
+        (np.arange(2), "participation is array.* expected"),
+        (F, "participation is .* expected"),
+        (Uniform, r"participation is the class Uniform; expected an instance, such as Uniform\(3\)"),
+        (Uniform(0), "m of clients that take part must be a whole number of at least 1, got 0"),
+        (Uniform(1.5), "must be a whole number of at least 1, got 1.5"),
+        (Uniform(1, "a"), "among must be a whole number of at least 1, got 'a'"),
+        (Bernoulli("half"), r"probability q='half' is outside \(0, 1\]"),
+        (ByWeight(0), "the number m of draws must be a whole number of at least 1, got 0"),
+        (Fixed((0.5,)), r"clients \[0.5\] are not distinct numbers from 0 to 2"),
+        (Fixed(3), "clients 3 are not distinct numbers"),
+        (Schedule(2), "a schedule is a function of the round, got 2"),
+        (_Numbers(), r"_Numbers.draw returned a list; expected Clients\(n, index\), or None for all"),
+    ],
+    ids=str,
+)
+def test_what_is_no_participation_is_told_with_those_that_there_are(asked, told) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        run(FedAvg(GradientSteps(1, 0.1)), F, np.ones(2), 2, participation=asked)
 
 
 def masked_fedavg(f, x, active, lr, steps):
@@ -523,9 +567,12 @@ def test_averages_run_over_clients_only() -> None:
             lambda f, x: run(GradientDescent, f, x, 1),
             r"the class GradientDescent; expected .* GradientDescent\(\.\.\.\)",
         ),
+        (lambda f, x: run(DESCENT, type(f), x, 1), "the problem is the class Quadratic; expected an instance"),
+        (lambda f, x: run(DESCENT, f, x, 1, metrics={"gap": "gap"}), "the metric 'gap' is 'gap'; expected a function"),
         (lambda f, x: run(3, f, x, 1), "int is no method: it has no 'round'"),
         (lambda f, x: run(DESCENT, f, x + 1j, 1), "complex"),
-        (lambda f, x: run(DESCENT, f, np.full(x.shape, None), 1), "objects that are no numbers"),
+        (lambda f, x: run(DESCENT, f, np.array([1j] * f.d, dtype=object), 1), "objects that are no real"),
+        (lambda f, x: run(DESCENT, f, np.full(x.shape, None), 1), "objects that are no real numbers"),
         (
             lambda f, x: run(DESCENT, f, x, 1)["stationary"],
             "'stationary' was not measured .* did you mean stationarity",
@@ -547,8 +594,11 @@ def test_averages_run_over_clients_only() -> None:
     ids=[
         "exchanged",
         "class",
+        "class of problems",
+        "no function",
         "no method",
         "complex",
+        "complex objects",
         "objects",
         "not measured",
         "no metric",

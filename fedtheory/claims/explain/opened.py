@@ -10,8 +10,9 @@ from typing import Any
 
 from fedtheory.claims.explain.document import Math
 from fedtheory.claims.explain.symbols import NumberWriter, Symbols
+from fedtheory.proofs.checked_before import recheck_derivation
 from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT
-from fedtheory.proofs.checker.derivations import FormEntries, Reader, StoredFunction, check_derivation
+from fedtheory.proofs.checker.derivations import FormEntries, Reader, StoredFunction
 from fedtheory.proofs.checker.formulas import read, substitute
 from fedtheory.proofs.checker.polynomials import Polynomial, add, multiply
 from fedtheory.proofs.checker.ranges import CheckedRegion, FactorSum
@@ -59,7 +60,7 @@ class OpenDerivation:
             self.region, self.reader, self.data = found.region, found.reader, found.data
         else:
             self.data = dict(data)
-            self.region = check_derivation(self.data)
+            self.region = recheck_derivation(self.data)
             self.reader = Reader(len(self.region.factors))
         signs = {k: self.region.sign(k) for k in range(len(self.region.factors))}
         negative = frozenset(k for k, sign in signs.items() if sign is not None and sign.direction < 0)

@@ -13,7 +13,7 @@ from fedtheory.claims.explain.document import Block, Display, Heading, Math, Pag
 from fedtheory.claims.explain.opened import Named, OpenDerivation, read_forms
 from fedtheory.claims.explain.steps import StepWriter, draw_rules
 from fedtheory.claims.statements.formula_texts import latex_region, latex_sentence
-from fedtheory.claims.statements.theorems.proving import follow_term
+from fedtheory.claims.statements.theorems.proving import Followed, follow_term
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, WorldFunction
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -24,7 +24,8 @@ from fedtheory.claims.statements.theorems.writing import (
     list_states,
     write_latex,
 )
-from fedtheory.proofs.checker.check import Proved, check_term
+from fedtheory.proofs.checked_before import keep_checked, recheck_term
+from fedtheory.proofs.checker.check import Proved
 from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT
 from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, read
 from fedtheory.proofs.checker.formulas import names as names_in_index
@@ -39,20 +40,24 @@ _NOT_FOLLOWED = (
 
 
 def explain_term(
-    data: Mapping[str, Any], theorems: Sequence[Theorem] = (), rules: dict[str, None] | None = None
+    data: Mapping[str, Any],
+    theorems: Sequence[Theorem] = (),
+    rules: dict[str, None] | None = None,
+    seen: dict[int, Followed] | None = None,
 ) -> Iterator[Block]:
     """A theorem with its proof: theorems that it rests on first, then what is claimed, numbered lines and derivations.
 
-    ``rules``: takes the names of the rules that are used; where it is not given, they stand at the end.
+    ``rules``: takes the names of the rules that are used; where it is not given, they stand at the end. ``seen``: terms that were followed before.
     """
+    seen = {} if seen is None else seen
     used = dict[str, None]() if rules is None else rules
-    theorem, proved, followed = _follow(data, theorems)
+    theorem, proved, followed = _follow(data, theorems, seen)
     for name, other in data["rests"].items():
         yield Heading(f"First, a theorem that this one rests on: {name}", 1)
-        yield from explain_term(other, () if theorem is None else [theorem.rests[name]], used)
+        yield from explain_term(other, () if theorem is None else [theorem.rests[name]], used, seen)
     for name, one in data.get("inside", {}).items():
         yield Heading(f"First, a theorem about states inside of a round, which says {name}", 1)
-        yield from explain_term(one["term"], () if theorem is None else [theorem.inside[name].theorem], used)
+        yield from explain_term(one["term"], () if theorem is None else [theorem.inside[name].theorem], used, seen)
     if data["rests"] or data.get("inside"):
         yield Heading("The theorem itself", 1)
     yield from _said(data, theorem)
@@ -78,16 +83,18 @@ def _has_deviations(one: Mapping[str, Any]) -> bool:
 
 
 def _follow(
-    data: Mapping[str, Any], theorems: Sequence[Theorem]
+    data: Mapping[str, Any], theorems: Sequence[Theorem], seen: dict[int, Followed]
 ) -> tuple[Theorem | None, Proved, Mapping[str, Sequence[StateTrace | None]]]:
     """The theorem that the term is one of, what the checker says, and the states of each derivation."""
     for theorem in theorems:
         if list(theorem.claims) == list(data["claims"]):
             try:
-                return theorem, *follow_term(theorem, data)
+                proved, followed = follow_term(theorem, data, seen)
             except Refused:
                 continue
-    return None, check_term(data), {}
+            keep_checked(data, proved)
+            return theorem, proved, followed
+    return None, recheck_term(data), {}
 
 
 def _numbers_before(data: Mapping[str, Any]) -> dict[str, str]:

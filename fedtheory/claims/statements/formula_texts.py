@@ -278,7 +278,7 @@ def _bracket(text: str, own: int, level: int) -> str:
 def latex_name(name: str) -> str:
     """x_star is x^*, h_i and g1_i have indices, bar_x and tilde_x carry an accent, words of several letters are text."""
     if not name.isidentifier():
-        return f"\\text{{{re.sub(r'[^-+* /(),.0-9A-Za-z]', '', name)}}}"
+        return _made_name(name)
     accent, _, inner = name.partition("_")
     if accent in _ACCENTS and inner:
         base, below, more = latex_name(inner).partition("_{")
@@ -294,6 +294,22 @@ def latex_name(name: str) -> str:
         shown = f"\\text{{{head}}}"
     index = [part for part in rest if part]
     return f"{shown}_{{{','.join(index)}}}" if index else shown
+
+
+def _made_name(name: str) -> str:
+    """A name that a world was given: ``s 0`` has an index, ``grad f_i(w_0)`` is a gradient, ``w*`` and ``w+`` have a mark; other words are text."""
+    if made := re.fullmatch(r"(.+?) (\d+(?: \d+)*)", name):
+        base, index = latex_name(made[1]), made[2].replace(" ", ",")
+        return f"{base[:-1]},{index}}}" if re.search(r"_\{[^{}]*\}$", base) else f"{base}_{{{index}}}"
+    if made := re.fullmatch(r"grad (\S+)", name):
+        return f"\\nabla {latex_name(made[1])}"
+    if made := re.fullmatch(r"(\w+)\((\S+)\)", name):
+        return f"{latex_name(made[1])}({latex_name(made[2])})"
+    if made := re.fullmatch(r"(\w+)([*+])", name):
+        return f"{latex_name(made[1])}^{made[2]}"
+    if made := re.fullmatch(r"(\w+)\^(\w+)", name):
+        return f"{latex_name(made[1])}^{{{made[2]}}}"
+    return f"\\text{{{re.sub(r'[^-+* /(),.0-9A-Za-z]', '', name)}}}"
 
 
 # ---- signs -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims.claim import Picture
-from fedtheory.claims.curves import draw_bound
+from fedtheory.claims.curves import draw_bound, repeat_curve
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.on_instances import InstanceStatement, Point
 from fedtheory.claims.statements.on_region import show_values
@@ -32,6 +32,8 @@ from fedtheory.running.runner import run
 DRAWN_ROUNDS, FEWEST_ROUNDS, MOST_DRAWN = 100, 10, 400
 #: rounds of a run that shows a power of them, which the first rounds do not
 POWER_ROUNDS = 2_000
+#: seeds of runs that a picture shows, where they differ: their mean with a band
+DRAWN_SEEDS = 10
 #: by what factor a run shrinks or grows within a picture, where it can
 SHOWN_FACTOR = 1e-8
 #: what is below this share of a run's largest value may be rounding
@@ -115,18 +117,21 @@ def draw_rate(
         method, problem, x0 = statement.float_instance(point)
         chosen_method, chosen = choose_metrics([metric], method, problem, x0[None, :])
         asked = DRAWN_ROUNDS if factor else POWER_ROUNDS
-        trace = run(chosen_method, problem, x0, asked, seed=seed, metrics=chosen, progress=False)
+        seeds = seed + np.arange(DRAWN_SEEDS)
+        trace = run(chosen_method, problem, x0, asked, seed=seeds, metrics=chosen, progress=False)
     except _FAILURES:
         return None
-    reached = sum_up(trace[metric])
+    rows = np.array([sum_up(row) for row in trace[metric]])
+    reached, drawn = rows.mean(axis=0), bool(np.any(rows != rows[0]))
     rounds = np.asarray(trace.rounds, dtype=float)
     with np.errstate(all="ignore"):
         powers = np.maximum(rounds, 1) ** -claimed
         curve = reached[0] * claimed**rounds if factor else reached[-1] * powers / powers[-1]
     label = "claimed, from the start" if factor else f"claimed power -{claimed:.4g}, through the end"
-    series = [_curve(label, rounds, curve, dashed=True), _curve("run", rounds, reached)]
+    runs = repeat_curve(f"mean of {DRAWN_SEEDS} runs", rounds, rows) if drawn else _curve("run", rounds, rows[0])
+    series = [_curve(label, rounds, curve, dashed=True), runs]
     title = statement.name or "Claimed rate and a run where it is slowest"
-    about = _about(statement, method, problem, point, seed)
+    about = _about(statement, method, problem, point, seed) + (f" to {seed + DRAWN_SEEDS - 1}" if drawn else "")
     return Picture(title, "round", metric, series, logx=not factor, logy=True, about=about)
 
 

@@ -35,6 +35,10 @@ def add_to(total: Polynomial, b: Polynomial, factor: Fraction = Fraction(1)) -> 
 def multiply(a: Polynomial, b: Polynomial, work: StepCount) -> Polynomial:
     """The product: of whole numbers over one denominator, which are added up before fractions are made."""
     work.spend(1 + len(a) * len(b), a.values(), b.values())
+    for single, other in ((a, b), (b, a)):
+        if len(single) == 1:  # nothing is added up
+            ((at, factor),) = single.items()
+            return {tuple(map(int.__add__, at, q)): factor * value for q, value in other.items() if factor and value}
     (first, below_first), (second, below_second) = whole_numbers(a), whole_numbers(b)
     total: dict[Powers, int] = {}
     for p, x in first.items():

@@ -24,6 +24,8 @@ from fedtheory.proofs.semidefinite import solve as conic
 from fedtheory.proofs.stand_ins import ANY_CLIENTS, STATE_CLIENTS
 from fedtheory.running.enumeration import enumerate_courses
 
+LONGEST_SECONDS = 3600.0  #: that a program may be expected to take where no time limit is given
+
 
 def state_program(
     algorithm: Algorithm,
@@ -46,6 +48,8 @@ def state_program(
     require_worst_case(algorithm, noise=function_class.sigma is not None)
     question = find_measure(measure)
     require_question(function_class, question, rounds, radius)
+    # at the least: a gradient of every round, and a condition of every ordered pair of them
+    conic.require_time((rounds,), rounds * (rounds - 1), LONGEST_SECONDS if time_limit is None else time_limit)
     problem, noise = _make_problem(function_class, participation, time_limit)
     leaves, n = problem.leaves, None if participation is None else participation.n
     # without a minimiser, the origin may as well be the start

@@ -35,7 +35,7 @@ from fedtheory.core.problem import Problem, objective
 from fedtheory.measures.metrics import Metric
 from fedtheory.proofs.certificates.upper_bounds import Certificate
 from fedtheory.proofs.every_n.vectors import Sampling
-from fedtheory.proofs.function_class import FunctionClass, require_worst_case
+from fedtheory.proofs.function_class import FunctionClass, require_method_and_class, require_worst_case
 from fedtheory.proofs.guard import Runs, require_within
 from fedtheory.proofs.potentials.first_guess import least_that_holds, rate_on_quadratics
 from fedtheory.proofs.potentials.guard import DecreaseQuestion, require_decrease
@@ -193,6 +193,7 @@ def smallest_rate(
     InvalidInput
         The class has conditions that potentials do not use, or a relation relied on is not kept.
     """
+    require_method_and_class(algorithm, function_class)
     if not 0 < accuracy < 1:
         raise InvalidInput(f"accuracy must lie between 0 and 1, got {accuracy}")
     begun = time.perf_counter()

@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from fedtheory.proofs.checker.derivations import FormEntries, Reader, StoredFunction, check_derivation
+from fedtheory.proofs.checked_before import recheck_derivation
+from fedtheory.proofs.checker.derivations import FormEntries, Reader, StoredFunction
 from fedtheory.proofs.checker.polynomials import Polynomial
 from fedtheory.proofs.checker.ranges import CheckedRegion, FactorSum
 from fedtheory.proofs.rocq.expressions import Real, Vec, apply, combination, identifier, inner_text, real, scoped, total
@@ -67,7 +68,7 @@ class Derivation:
 
     def checked(self) -> CheckedRegion:
         """The region on which its checker accepts it."""
-        return check_derivation(self.data)
+        return recheck_derivation(self.data)
 
     def make_reader(self) -> Reader:
         """What reads its numbers."""
@@ -99,11 +100,18 @@ class Derivation:
         terms = []
         for powers, value in number.items():
             above, below = real(value.numerator), real(value.denominator)
-            for k, power in enumerate(powers):
-                factor = polynomial_expression(self.region.factors[k], self.parameters)
-                above, below = (above * factor**power, below) if power > 0 else (above, below * factor**-power)
+            for factor, power in zip(self._factors, powers, strict=True):
+                if power > 0:
+                    above *= factor**power
+                elif power < 0:
+                    below *= factor**-power
             terms.append(above / below)
         return total(terms)
+
+    @cached_property
+    def _factors(self) -> list[Real]:
+        """The factors as expressions in the parameters."""
+        return [polynomial_expression(factor, self.parameters) for factor in self.region.factors]
 
     def product(self, number: FactorSum) -> str:
         """One product times the `scale`, as data."""

@@ -114,7 +114,7 @@ def require_time(sizes: Sequence[int], constraints: int, time_limit: float | Non
         blocks = " + ".join(str(size) for size in sizes)
         raise TooLarge(
             f"a program with blocks of sizes {blocks} and {constraints} constraints takes about {expected:.2g} s, more than the time limit of "
-            f"{time_limit:g} s; lower the rounds or the local steps, or allow more time"
+            f"{time_limit:g} s; lower the rounds or the local steps, or allow more time (--time-limit)"
         )
 
 

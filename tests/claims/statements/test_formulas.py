@@ -16,10 +16,11 @@ from fedtheory.claims.parts import QUANTILES, at_most, draw_shares, holds
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.formula_texts import latex_name
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, POWER_ROUNDS
+from fedtheory.claims.statements.pictures import DRAWN_ROUNDS, DRAWN_SEEDS, POWER_ROUNDS
 from fedtheory.claims.statements.rate import Rate
 from fedtheory.tools.typesetting import typeset_formula
 from problems.fedavg_divergence import curved_counterexample
@@ -120,6 +121,15 @@ def test_the_picture_of_a_rate_shows_claim_and_run() -> None:
     assert reached == pytest.approx(claimed, rel=1e-6), "this factor is exact"
     assert pictured.logy and not pictured.logx and pictured.xlabel == "round" and len(claimed) == DRAWN_ROUNDS + 1
     assert "fedavg with lr, steps = 2" in pictured.about and "seed 3" in pictured.about
+
+
+def test_runs_that_coins_decide_are_drawn_with_a_band_over_seeds() -> None:
+    pair = scalar_quadratics(np.array([1.0, 2.0]))
+    rate = Rate("scaffnew", "lr = 1/2, p = 1/2", problem=lambda: pair, start=1, metric="value", factor="3/4")
+    claimed, runs = (drawn := rate.draw(3)).series
+    assert runs["label"] == f"mean of {DRAWN_SEEDS} runs" and "seed 3 to 12" in drawn.about and "low" not in claimed
+    low, middle, high = (np.array(runs[edge]) for edge in ("low", "y", "high"))
+    assert (low <= middle).all() and (middle <= high).all() and (low < high).any()
 
 
 def test_what_was_compared_is_drawn_from_the_tamest_to_the_worst() -> None:
@@ -245,3 +255,18 @@ def test_a_picture_of_the_checks_own_goes_before_those_of_statements() -> None:
     assert judge_claim(claim, "toy", Context()).picture["title"] == "own"
     without = judge_claim(replace(claim, check=partial(check, own=False)), "toy", Context())
     assert without.picture["title"] == "first" and not without.seeded, "drawing reads no seed of the check's"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("s 0", "s_{0}"),
+        ("w_i 3", "w_{i,3}"),
+        ("gamma_i*", r"\gamma_{i}^*"),
+        ("grad f_i(x^0)", r"\nabla f_{i}(x^{0})"),
+        ("e1 2", "e_{1,2}"),
+        ("mean conjugate", r"\text{mean conjugate}"),
+    ],
+)
+def test_names_that_played_rounds_make_are_read_as_mathematics(name: str, shown: str) -> None:
+    assert latex_name(name) == shown

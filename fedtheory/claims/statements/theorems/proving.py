@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from fedtheory.claims.statements.theorems.inside import require_inside
 from fedtheory.claims.statements.theorems.multipliers import find_factors
@@ -107,11 +107,22 @@ def verify_term(theorem: Theorem, data: Mapping[str, Any]) -> Proved:
     return follow_term(theorem, data)[0]
 
 
-def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapping[str, Sequence[StateTrace | None]]]:
+Followed: TypeAlias = tuple[Proved, Mapping[str, Sequence[StateTrace | None]]]
+
+
+def follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed] | None = None) -> Followed:
     """`verify_term`, and of each line the states that its derivations are about, in the order of these; None where a line is about numbers alone.
 
     A theorem without a script may have been proved by one that was found, in which lines speak of a round of their own.
+    ``seen``: takes what was found of each term inside, by `id`, for a caller who asks for these, too, and changes none.
     """
+    seen = {} if seen is None else seen
+    if id(data) not in seen:
+        seen[id(data)] = _follow_term(theorem, data, seen)
+    return seen[id(data)]
+
+
+def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:
     if not theorem.proof:
         used = {name: text for name, text in theorem.quantities.items() if name in data["quantities"]}
         rounds, proof = {**data["rounds"], **theorem.rounds}, "\n".join(data["lines"])
@@ -124,20 +135,19 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any]) -> tuple[Proved, Mapp
         raise TermRefused(
             "-", "reading", f"theorems that it rests on: {', '.join(theorem.rests)}", ", ".join(data["rests"])
         )
-    for name, other in theorem.rests.items():
-        verify_term(other, data["rests"][name])
+    resting = {name: follow_term(other, data["rests"][name], seen)[0] for name, other in theorem.rests.items()}
     inside = data.get("inside", {})
     if {name: one["last"] for name, one in inside.items()} != {name: one.last for name, one in theorem.inside.items()}:
         raise TermRefused(
             "-", "reading", f"theorems about states inside of a round: {', '.join(theorem.inside)}", [*inside]
         )
     for name, one in theorem.inside.items():
-        verify_term(one.theorem, inside[name]["term"])
+        resting[f"inside {name}"] = follow_term(one.theorem, inside[name]["term"], seen)[0]
     require_inside(theorem)
     kept = {name: list(found) for name, found in data["derivations"].items()}
     comparer = _Comparer(theorem, 0, kept)
-    check_term({**data, "derivations": {}}, comparer)
-    return check_term(data), comparer.followed
+    check_term({**data, "derivations": {}}, comparer, resting=resting)
+    return check_term(data, resting=resting), comparer.followed
 
 
 @dataclass

@@ -9,7 +9,8 @@ from typing import Any
 
 from fedtheory.claims.statements.theorems.rocq.natural import Natural, QuantityPrinter, write_number
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.checker.derivations import Reader, check_derivation
+from fedtheory.proofs.checked_before import recheck_derivation
+from fedtheory.proofs.checker.derivations import Reader
 from fedtheory.proofs.checker.ranges import CheckedRegion, FactorSum
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.vectors import Vector
@@ -144,7 +145,7 @@ class StoredNumbers:
 
     def __init__(self, setting: NumberSetting, numbers: Mapping[str, Any], system: dict[str, Any]) -> None:
         self.setting, self.numbers, self.system = setting, numbers, system
-        self.region: CheckedRegion = check_derivation(dict(system))
+        self.region: CheckedRegion = recheck_derivation(system)
         self.reader = Reader(len(self.region.factors))
 
     def number(self, number: FactorSum) -> Any:
