@@ -277,7 +277,6 @@ class _Numbers:
         (Schedule(2), "a schedule is a function of the round, got 2"),
         (_Numbers(), r"_Numbers.draw returned a list; expected Clients\(n, index\), or None for all"),
     ],
-    ids=str,
 )
 def test_what_is_no_participation_is_told_with_those_that_there_are(asked, told) -> None:
     with pytest.raises(InvalidInput, match=told):
