@@ -98,8 +98,8 @@ class Commands(click.Group):
                 err=True,
             )
             sys.exit(2)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
+        except KeyboardInterrupt as stopped:
+            click.echo(": ".join(["interrupted", *map(str, stopped.args)]), err=True)
             sys.exit(EXIT_INTERRUPTED)
         except FedtheoryError as error:
             click.echo(f"error: {error}", err=True)

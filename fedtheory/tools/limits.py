@@ -41,7 +41,7 @@ def limit_time(seconds: float | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def interrupt_after(seconds: float) -> Iterator[None]:
-    """Raise `KeyboardInterrupt` inside the block, once, when it takes longer: as if the user had pressed Ctrl-C then.
+    """Raise `KeyboardInterrupt` inside the block, once, when it takes longer: as if the user had pressed Ctrl-C then. It says why.
 
     Compiled code is interrupted when it comes back; where it does not within `GRACE_SECONDS`, the process ends with status 1.
 
@@ -53,7 +53,7 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         faulthandler.cancel_dump_traceback_later()  # what is kept of the work may take its time
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(f"the time limit of {seconds:g} s is over")
 
     with _alarm(stop, seconds, 0.0):
         yield
