@@ -58,7 +58,7 @@ def test_a_thread_has_no_alarm_and_is_told_so() -> None:
 
 @needs_timers
 def test_a_command_is_interrupted_once_and_may_take_its_time_to_leave() -> None:
-    with pytest.raises(KeyboardInterrupt, match="the time limit of 0.02 s is over"), interrupt_after(0.02):
+    with pytest.raises(KeyboardInterrupt, match=r"the time limit of 0\.02 s is over"), interrupt_after(0.02):
         try:
             for_ever()
         finally:
