@@ -357,7 +357,10 @@ BAD = {
     "lr": (("run", "fedavg", "quadratics", "--lr", "-0.1"), "lr must be positive, got -0.1"),
     "p": (("run", "fedpd", "quadratics", "--p", "1"), "must lie in [0, 1), got 1.0"),
     "steps": (("run", "fedavg", "quadratics", "--local-steps", "0"), "steps must be a whole number of at least 1"),
-    "nobody": (("run", "fedavg", "quadratics", "--participants", "0"), "cannot draw m=0 of n=10 clients"),
+    "nobody": (
+        ("run", "fedavg", "quadratics", "--participants", "0"),
+        "take part must be a whole number of at least 1, got 0",
+    ),
     "too many": (("run", "fedavg", "quadratics", "--participants", "11"), "cannot draw m=11 of n=10 clients"),
     "participation": (("run", "fedpd", "quadratics", "--participants", "3"), "full participation only"),
     "mu": (("run", "fedavg", "quadratics", "--mu", "2"), "expected 0 < mu <= L, got mu=2.0, L=1.0"),

@@ -213,7 +213,7 @@ def test_commands_end_with_status_two_for_a_mistake() -> None:
         ["largest", "gd", "--option", "lr", "--rate", "2"],
         ["largest", "gd", "--option", "lr", "--from", "2", "--to", "1"],
         ["largest", "gd", "--option", "lr", "--stated", "y", "1"],
-        ["largest", "fedavg", "--option", "lr", "--local-steps", "2"],
+        ["largest", "fedavg", "--option", "lr", "--local-steps", "2", "--rate", "1"],
         ["design", "gd", "--free", "lr", "--lr", "3"],
         ["design", "gd", "--free", "rho"],
         ["compare", "gd", "--mu", "0"],

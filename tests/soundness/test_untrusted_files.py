@@ -10,6 +10,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,17 @@ from fedtheory.proofs.checker.terms import TERM_FORMAT
 from fedtheory.tools.untrusted import read_arrays, read_json_file
 from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
 
-SECONDS = 2.0  #: of computing
+
+def _how_slow() -> float:
+    """How many times as long as on a usual processor fractions take here, at least once."""
+    begun, total = time.process_time(), Fraction(0)
+    for k in range(60_000):
+        total = Fraction(k, 7) * Fraction(3, k + 1) + 1
+    assert total
+    return max(1.0, (time.process_time() - begun) / 0.15)
+
+
+SECONDS = 2.0 * _how_slow()  #: of computing
 
 TEXTS = {
     "many levels": "[" * 100_000,

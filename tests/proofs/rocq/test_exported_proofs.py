@@ -219,7 +219,7 @@ def _move_point(data: dict[str, Any]) -> None:
 @pytest.mark.parametrize("change", [_change_multiplier, _strengthen, _widen, _forget_class, _move_point])
 def test_rocq_refuses_a_wrong_derivation(change: Any, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Python's checker is not asked: a multiplier, a constant 1 % too strong, a wider region, another class, another step."""
-    monkeypatch.setattr(derivations, "check_derivation", _trust)
+    monkeypatch.setattr(derivations, "recheck_derivation", _trust)
     wrong = copy.deepcopy(FALLS)
     change(wrong)
     said = ask(make_theorem(wrong, "refused"), kept)
