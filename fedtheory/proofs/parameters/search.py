@@ -259,8 +259,7 @@ class MultiplierSearch:
             found = fit(self.field, names, points, values)
             return [] if found is None else [restore(self.field, found, row, self.scalings)]
 
-        if narrow:
-            return fitted((low + high) / 2)
+        middle = fitted((low + high) / 2)
         inside: list[RationalFunction] = []
         for guess in monomials(self.field, names):
             values = np.array([float(guess.at(point)) for point in points])
@@ -268,7 +267,9 @@ class MultiplierSearch:
                 inside.append(restore(self.field, guess, row, self.scalings))
             if len(inside) == 3:
                 break
-        return [*inside[:2], *fitted(low), *fitted(high), *fitted((low + high) / 2), *inside[2:]]
+        if narrow:  # how narrow it is hangs on a solver's digits
+            return [*middle, *inside]
+        return [*inside[:2], *fitted(low), *fitted(high), *middle, *inside[2:]]
 
     def _interval(
         self, known: Mapping[int, RationalFunction], still: Sequence[int], j: int
