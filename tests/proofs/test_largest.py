@@ -60,7 +60,27 @@ def test_methods_that_settle_elsewhere_come_to_a_floor(make, edge):
     assert found.none_at == found.false_at == edge and edge - Fraction(2, 1000) <= found.certified < edge
     (one,) = found.proof.certificates
     assert check(dict(one.data)) == one.bound and "floor" in found.proof.potential
-    assert one.data["question"]["functions"]["zeta"] == 1 and Fraction(one.data["multipliers"]["radius"]) < 1
+    functions = one.data["question"]["functions"]
+    assert functions["zeta"] == functions["L"] and Fraction(one.data["multipliers"]["radius"]) < 1
+
+
+@pytest.mark.parametrize("size", [Fraction(1, 1000), 1, 1000])
+def test_a_floor_is_the_same_in_all_units(size):
+    """With L and mu times s and steps divided by s the same shares of 2/L are certified, and C is divided by s^2."""
+    over = FunctionClass(L=size, mu=size * Fraction(1, 10))
+    question = ComesToFloor(over, convergence_rate(STRONG), convergence=True)
+    found = largest(
+        lambda lr: FedAvg(GradientSteps(3, lr)), question, Scan(1 / (4 * Fraction(size)), 4 / Fraction(size))
+    )
+    assert found.none_at == found.false_at == 2 / Fraction(size)
+    assert found.proof is not None and Fraction(1999, 1000) == found.certified * size
+    here, at_one = (
+        float(
+            ComesToFloor(c, question.rate).prove(FedAvg(GradientSteps(3, 1 / Fraction(c.L)))).potential.split()[2][:-1]
+        )
+        for c in (over, STRONG)
+    )
+    assert here * float(size) ** 2 == pytest.approx(at_one, rel=1e-3)
 
 
 def test_a_floor_is_no_convergence():

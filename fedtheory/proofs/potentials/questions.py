@@ -237,9 +237,14 @@ class ComesToFloor:
         """Clients with their minimiser in common."""
         return replace(self.function_class, zeta=0)
 
+    @property
+    def _asked(self) -> FunctionClass:
+        """The class with zeta = L, which is 1 in units in which the distance and L are: C does not depend on zeta."""
+        return replace(self.function_class, zeta=self.function_class.L)
+
     def answer(self, algorithm: Algorithm) -> SolverAnswer:
         """One semidefinite program."""
-        program = program_at_rate(algorithm, replace(self.function_class, zeta=1), self.rate, self.time_limit)
+        program = program_at_rate(algorithm, self._asked, self.rate, self.time_limit)
         try:
             found = conic.find_multipliers(program, solvers=("CLARABEL",), time_limit=self.time_limit)
         except SolverFailed:
@@ -247,17 +252,17 @@ class ComesToFloor:
         return SolverAnswer(True) if isinstance(found, conic.Solution) else SolverAnswer(False, found.residual)
 
     def prove(self, algorithm: Algorithm) -> PotentialProof | None:
-        """The certificate of a round from the distance 1 with zeta = 1; moved from there it is for all others."""
-        asked = replace(self.function_class, zeta=1)
+        """The certificate of a round with zeta = L: rounds are linear, so that what it adds to the factor is of the order of zeta^2."""
+        asked = self._asked
         try:
             found = bound_one_round(algorithm, asked, time_limit=self.time_limit, rate=self.rate)
         except SolverFailed:
             return None
-        if found.rate > self.rate or found.offset > found.slope:
+        if found.rate > self.rate:
             return None
-        floor = found.slope / (1 - self.rate)
+        size = found.offset / Fraction(rational(asked.zeta)) ** 2
         return PotentialProof(
-            f"C = {float(found.slope):.4g}: the floor is {float(floor):.4g} zeta^2", (found.certificate,)
+            f"C = {float(size):.4g}: the floor is {float(size / (1 - self.rate)):.4g} zeta^2", (found.certificate,)
         )
 
     def __str__(self) -> str:
