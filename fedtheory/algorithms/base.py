@@ -153,6 +153,19 @@ def settles(local: LocalSolver) -> bool:
     return not isinstance(local, SamSteps) and getattr(local, "clip", None) is None
 
 
+def require_options(algorithm: Any) -> None:
+    """Refuse a class of methods where one with its options is meant.
+
+    Raises
+    ------
+    InvalidInput
+        It is a class.
+    """
+    if isinstance(algorithm, type):
+        given = algorithm.__name__
+        raise InvalidInput(f"the method is the class {given}; expected one with its options, {given}(...)")
+
+
 def require_method_and_problem(algorithm: Any, problem: Any, call: str) -> None:
     """Refuse what is no method, and what is no problem; ``call`` is how both are passed.
 
@@ -161,10 +174,7 @@ def require_method_and_problem(algorithm: Any, problem: Any, call: str) -> None:
     InvalidInput
         They are exchanged, or one is a class or something else.
     """
-    if isinstance(algorithm, type):
-        raise InvalidInput(
-            f"the method is the class {algorithm.__name__}; expected one with its options, {algorithm.__name__}(...)"
-        )
+    require_options(algorithm)
     if not hasattr(algorithm, "round") and hasattr(problem, "round"):
         raise InvalidInput(f"method and problem are exchanged; expected {call}")
     if isinstance(problem, type):

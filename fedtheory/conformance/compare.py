@@ -19,7 +19,7 @@ from fedtheory.conformance.examination import Examination
 from fedtheory.conformance.report import Conformance
 from fedtheory.conformance.trials import make_trials
 from fedtheory.conformance.variants import find_variants
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, tell_kind
 
 
 def conform(
@@ -65,10 +65,9 @@ def conform(
         The method needs more than quadratics give: minibatches, layers.
     """
     if not isinstance(method, str):
-        raise InvalidInput(f"the method is named, as conform(adapter, 'scaffold'); got a {type(method).__name__}")
+        raise InvalidInput(f"the method is named, as conform(adapter, 'scaffold'); got {tell_kind(method)}")
     if isinstance(adapter, type) or not all(hasattr(adapter, member) for member in ("variables", "start", "round")):
-        shown = f"the class {adapter.__name__}" if isinstance(adapter, type) else f"a {type(adapter).__name__}"
-        raise InvalidInput(f"an adapter is an object with variables, start and round; got {shown}")
+        raise InvalidInput(f"an adapter is an object with variables, start and round; got {tell_kind(adapter)}")
     for name, value, least in (
         ("clients", clients, 2),
         ("dimension", dimension, 1),

@@ -102,6 +102,15 @@ def tell_known(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(all_known)}"
 
 
+def tell_kind(value: object) -> str:
+    """Return what a message says of a value that is no such thing as is expected.
+
+    >>> tell_kind([]), tell_kind(int)
+    ('a list', 'the class int')
+    """
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+
+
 def describe(failure: BaseException) -> str:
     """Return a failure in one line: its kind, its message and, for an error that was not raised on purpose, its place."""
     if isinstance(failure, FedtheoryError):

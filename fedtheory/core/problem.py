@@ -17,7 +17,7 @@ import numpy as np
 
 from fedtheory.core.arrays import Array, average, is_array, like, mean_of_clients, namespace, to_numpy
 from fedtheory.core.client_weights import by_weights_of_argument, weights_of
-from fedtheory.core.errors import NotAvailable
+from fedtheory.core.errors import NotAvailable, tell_kind
 from fedtheory.core.participation import Clients
 from fedtheory.core.sample_rows import SparseRows
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points, RunValues, ServerPoint, SquareMatrices
@@ -235,8 +235,7 @@ def constants(problem: Any) -> Mapping[str, Certified]:
         What is asked is no problem, or one that certifies none.
     """
     if isinstance(problem, type) or not hasattr(problem, "grad"):
-        shown = f"the class {problem.__name__}" if isinstance(problem, type) else f"a {type(problem).__name__}"
-        raise NotAvailable(f"constants are asked of a problem, which comes first; got {shown}")
+        raise NotAvailable(f"constants are asked of a problem, which comes first; got {tell_kind(problem)}")
     certify: Callable[[], Mapping[str, Certified]] = need(problem, "certify", "asking for constants")
     return certify()
 

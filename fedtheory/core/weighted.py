@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.client_weights import ClientWeights, check_weights, read_weights, weights_here
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, tell_kind
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified, Problem, can, need
 from fedtheory.core.shapes import ClientPoints, ClientValues, Points
@@ -61,7 +61,7 @@ class Weighted(Wrapped):
         """Refuse weights that are not n positive numbers with the sum 1, and a problem that has some."""
         if not hasattr(self.inner, "grad"):
             raise InvalidInput(
-                f"expected a problem and its clients' weights, in this order; got a {type(self.inner).__name__} first"
+                f"expected a problem and its clients' weights, in this order; got {tell_kind(self.inner)} first"
             )
         if getattr(self.inner, "client_weights", None) is not None:
             raise InvalidInput(f"the problem {self.inner.name!r} has weights already; give the problem without them")

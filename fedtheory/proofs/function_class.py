@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedtheory.algorithms.base import Algorithm
+from fedtheory.algorithms.base import Algorithm, require_options
 from fedtheory.core.errors import CannotTrace, InvalidInput, require
 from fedtheory.proofs.measures import Measure, Quantities, find_measure
 from fedtheory.proofs.spectrum import require_traceable, why_not_traceable
@@ -153,9 +153,7 @@ def require_method_and_class(algorithm: Any, function_class: Any) -> None:
     InvalidInput
         They are exchanged, or one is something else.
     """
-    if isinstance(algorithm, type):
-        given = algorithm.__name__
-        raise InvalidInput(f"the method is the class {given}; expected one with its options, {given}(...)")
+    require_options(algorithm)
     if not hasattr(algorithm, "round") or not isinstance(function_class, FunctionClass):
         kinds = f"{type(algorithm).__name__} and {type(function_class).__name__}"
         raise InvalidInput(f"expected a method and a FunctionClass, in this order; got {kinds}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.core.arrays import to_numpy
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import InvalidInput, tell_kind
 
 Candidates = dict[str, NDArray[np.float64]]  # name -> (batch, ...): row k of every array is candidate k
 
@@ -98,7 +98,7 @@ def falsify(search: Search, budget: int, *, seed: int = 0, batch: int = 1024, el
         No candidate met the assumptions, or what is searched is no `Search`.
     """
     if not isinstance(search, Search):
-        raise InvalidInput(f"expected a Search and a budget, in this order; got a {type(search).__name__} first")
+        raise InvalidInput(f"expected a Search and a budget, in this order; got {tell_kind(search)} first")
     if budget < 2:
         raise InvalidInput(f"the budget must be at least 2 candidates, got {budget}")
     rng = np.random.default_rng(seed)

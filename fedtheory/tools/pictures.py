@@ -69,7 +69,7 @@ def draw(picture: Mapping[str, Any], size: tuple[float, float] = (6.0, 3.6)) -> 
         axes.set_yscale("log")
     if picture.get("logx"):
         axes.set_xscale("log")
-        shown = np.unique(np.concatenate([np.asarray(s["x"], dtype=float) for s in picture["series"]]))
+        shown = np.unique([float(v) for s in picture["series"] for v in s["x"] if 0 < v < np.inf])
         if len(shown) <= FEW_VALUES:  # where the scale's own labels would run into each other
             axes.set_xticks(shown, labels=[f"{v:g}" for v in shown])
             axes.set_xticks([], minor=True)

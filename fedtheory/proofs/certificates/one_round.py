@@ -21,13 +21,12 @@ from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.exact import rational
 from fedtheory.proofs.certificates.forms import store_form
-from fedtheory.proofs.certificates.questions import ask_worst_case
-from fedtheory.proofs.certificates.upper_bounds import Certificate, Posed, prove_posed
-from fedtheory.proofs.checker.certificates import CERTIFICATE_FORMAT, check
+from fedtheory.proofs.certificates.upper_bounds import Certificate, Posed, certify_worst_case, prove_posed
+from fedtheory.proofs.checker.certificates import check
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.function_class import FunctionClass
-from fedtheory.proofs.guard import BoundQuestion, require_within
+from fedtheory.proofs.guard import BoundQuestion
 from fedtheory.proofs.measures import find_measure
 from fedtheory.proofs.semidefinite.program import Program
 from fedtheory.proofs.sizes import sizes_of
@@ -86,9 +85,7 @@ def bound_one_round(
     )
     if rate is not None:
         data, bound = _with_radius(data, posed.model, rate, radius), bound + rate * radius**2
-    seen = require_within(BoundQuestion(exact, function_class, 1, "squared_distance", radius).runs(float(bound)), bound)
-    question = ask_worst_case(exact, function_class, 1, "squared_distance", radius, None)
-    found = Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
+    found = certify_worst_case(bound, data, BoundQuestion(exact, function_class, 1, "squared_distance", radius))
     moved, factor = without_radius(found.data, radius)
     try:
         check(dict(found.data))

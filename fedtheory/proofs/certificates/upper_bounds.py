@@ -91,9 +91,21 @@ def prove(
     """
     exact = rational(algorithm)
     posed = Posed.of(exact, function_class, rounds, measure, radius, participation, time_limit)
-    question = ask_worst_case(exact, function_class, rounds, measure, radius, participation)
-    asked = BoundQuestion(exact, function_class, rounds, measure, radius, participation)
-    bound, data = prove_posed(posed, function_class, measure, radius, digits, time_limit)
+    proved = prove_posed(posed, function_class, measure, radius, digits, time_limit)
+    return certify_worst_case(*proved, BoundQuestion(exact, function_class, rounds, measure, radius, participation))
+
+
+def certify_worst_case(bound: Fraction, data: Mapping[str, Any], asked: BoundQuestion) -> Certificate:
+    """A bound and the data of its proof with the question that they answer, once runs on random functions of the class were seen to keep it.
+
+    Raises
+    ------
+    EnginesDisagree
+        One exceeds it.
+    """
+    question = ask_worst_case(
+        asked.algorithm, asked.function_class, asked.rounds, asked.measure, asked.radius, asked.participation
+    )
     seen = require_within(asked.runs(float(bound)), bound)
     return Certificate(bound, {"format": CERTIFICATE_FORMAT, "question": question, **data}, seen)
 

@@ -246,7 +246,7 @@ class MultiplierSearch:
 
     def _between(
         self, row: str, low: Matrix, high: Matrix, points: Sequence[Mapping[str, Fraction]], *, narrow: bool
-    ) -> list[RationalFunction]:
+    ) -> Iterator[RationalFunction]:
         """Functions of the parameters for the multiplier of a row, from the smallest and largest values that it has at points."""
         bases = {scaling.base for scaling in self.scalings}
         names = [p for p in self.field.names if p not in bases]
@@ -260,6 +260,8 @@ class MultiplierSearch:
             return [] if found is None else [restore(self.field, found, row, self.scalings)]
 
         middle = fitted((low + high) / 2)
+        if narrow:
+            yield from middle
         inside: list[RationalFunction] = []
         for guess in monomials(self.field, names):
             values = np.array([float(guess.at(point)) for point in points])
@@ -268,8 +270,9 @@ class MultiplierSearch:
             if len(inside) == 3:
                 break
         if narrow:  # how narrow it is hangs on a solver's digits
-            return [*middle, *inside]
-        return [*inside[:2], *fitted(low), *fitted(high), *middle, *inside[2:]]
+            yield from inside
+            return
+        yield from (*inside[:2], *fitted(low), *fitted(high), *middle, *inside[2:])
 
     def _interval(
         self, known: Mapping[int, RationalFunction], still: Sequence[int], j: int
