@@ -6,14 +6,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.claims.statements.theorems.rocq.exporting import _exponent, write_theorem_for_rocq
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.rocq.compiling import AXIOMS, _find_stop, check_together
 from fedtheory.proofs.rocq.folders import RocqTheorem, write_in_one_file
+from paper_checks.literature.federated import FEDSPLIT
 from tests.support.rocq import needs_rocq
 
 
@@ -190,3 +194,9 @@ def test_what_is_beside_a_refused_theorem_is_accepted(kept: Path) -> None:
     )
     five = [RocqTheorem(f"n{k}", "", "", said, shown if k != 3 else shown.replace("lra", "ring")) for k in range(5)]
     assert [a.accepted for a in check_together(five, kept)] == [True, True, True, False, True]
+
+
+def test_a_proximal_step_is_told_as_what_is_not_written() -> None:
+    """Its point is made of the gradient at itself."""
+    with pytest.raises(NotAvailable, match="a point made of its own gradient"):
+        write_theorem_for_rocq(prove_theorem(FEDSPLIT), "fedsplit", "FedSplit")

@@ -208,6 +208,10 @@ class BoundDerivation(StoredNumbers):
         total = Vector({})
         for part, kind in (("S", "mean"), ("Q", "deviation")):
             for leaf, number in parts[part].items():
+                if (kind, leaf) not in self.leaves:
+                    raise NotAvailable(
+                        "a point made of its own gradient, as a proximal step's is, is not written for Rocq"
+                    )
                 total = total + self.leaves[kind, leaf] * self.number(number)
         return total
 
