@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from fedtheory.core.exact import reduce_rows
@@ -17,7 +18,9 @@ from fedtheory.proofs.every_n.vectors import Form, Number
 from fedtheory.proofs.parameters.system import System
 
 Entries = list[list[Any]]
+Sparse = list[tuple[int, Any]]
 PARTS = ("mean", "deviation")
+HALF = Fraction(1, 2)
 #: how many choices of curvatures are tried
 MOST_CHOICES = 30
 
@@ -59,26 +62,36 @@ class Quadratics:
             bases.append(kernel(equations, size + len(system.functions), zero) if size else [])
         return cls(system, tuple(chosen), zero, (bases[0], bases[1]))
 
+    @cached_property
+    def coordinates(self) -> list[list[Sparse]]:
+        """What every leaf of a block, then every b, is of the basis: coordinate and coefficient, those that are not zero."""
+        return [
+            [[(c, v[i]) for c, v in enumerate(basis) if v[i]] for i in range(size + len(self.system.functions))]
+            for basis, size in zip(self.bases, self.system.sizes, strict=True)
+        ]
+
     def restricted(self, form: Form) -> tuple[Entries, Entries]:
         """A form without its constant as quadratic forms on the bases."""
         system, found = self.system, []
-        dense = system.matrices(form, self.zero)[:2]
         for block, (basis, size, part) in enumerate(zip(self.bases, system.sizes, PARTS, strict=True)):
-            width = size + len(system.functions)
-            full = [[dense[block][i][j] if max(i, j) < size else self.zero for j in range(width)] for i in range(width)]
+            terms = {(i, j): value for (which, i, j), value in form.gram.items() if "SQ".index(which) == block}
             for k, (f, h) in enumerate(zip(system.functions, self.curvatures, strict=True)):
                 for e in f.evaluations:
-                    weight = self.zero + form.values.get(e.value, 0)
-                    if weight == 0:
-                        continue
-                    x = {leaf: value for (kind, leaf), value in e.x.terms.items() if kind == part}
-                    for i, a in x.items():
-                        for j, b in x.items():
-                            full[i][j] = full[i][j] + weight * h * a * b * Fraction(1, 2)
-                        full[i][size + k] = full[i][size + k] + weight * a * Fraction(1, 2)
-                        full[size + k][i] = full[size + k][i] + weight * a * Fraction(1, 2)
-            images = [_apply(full, v, self.zero) for v in basis]
-            found.append([[_dot(u, image, self.zero) for image in images] for u in basis])
+                    if weight := form.values.get(e.value, 0):  # h x^2 / 2 + b x
+                        x = [(leaf, value) for (kind, leaf), value in e.x.terms.items() if kind == part]
+                        for i, a in x:
+                            for j, b in x:
+                                terms[i, j] = terms.get((i, j), 0) + weight * h * a * b * HALF
+                            terms[i, size + k] = terms.get((i, size + k), 0) + weight * a
+            entries = [[self.zero] * len(basis) for _ in basis]
+            rows = self.coordinates[block]
+            for (i, j), value in terms.items():
+                for c, u in rows[i]:
+                    for d, v in rows[j]:
+                        share = value * u * v * HALF
+                        entries[c][d] = entries[c][d] + share
+                        entries[d][c] = entries[d][c] + share
+            found.append(entries)
         return found[0], found[1]
 
     def leaves(self, block: int, coordinates: Sequence[Any]) -> list[Any]:
@@ -100,7 +113,7 @@ class Quadratics:
                     x = sum(
                         (v * parts[block][leaf] for (kind, leaf), v in e.x.terms.items() if kind == part), self.zero
                     )
-                    found[e.value] = found[e.value] + h * x * x * Fraction(1, 2) + parts[block][size + k] * x
+                    found[e.value] = found[e.value] + h * x * x * HALF + parts[block][size + k] * x
         return found
 
 
@@ -143,7 +156,3 @@ def kernel(rows: Sequence[Sequence[Any]], width: int, zero: Any) -> list[list[An
 
 def _dot(u: Sequence[Any], v: Sequence[Any], zero: Any) -> Any:
     return sum((a * b for a, b in zip(u, v, strict=False) if a and b), zero)
-
-
-def _apply(matrix: Entries, vector: Sequence[Any], zero: Any) -> list[Any]:
-    return [_dot(row, vector, zero) for row in matrix]

@@ -24,6 +24,8 @@ LeafCoordinates = tuple[tuple[Fraction, ...], ...]
 ON_THE_LINE, INTERPOLATED, VECTORS = "quadratics on the line", "interpolated functions", "vectors"
 #: denominators tried for coordinates, and margins of the program, relative to its value
 INSTANCE_DENOMINATORS, INSTANCE_MARGINS = (1, 2, 3, 5, 10, 30, 100, 1000, 10**5, 10**7), (0.3, 0.1, 0.03, 0.01)
+#: of the hypotheses against the conclusion, where quadratics that break it are looked for
+WEIGHTS = (0.0, 0.3, 1.0, 3.0, 10.0, 100.0)
 #: by how much smaller classes leave room
 CLASS_MARGINS = (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 
@@ -139,18 +141,18 @@ def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None
     evaluated = {e.value for f in system.functions for e in f.evaluations}
     if any(t not in evaluated for form in (system.conclusion, *(h for _, h in system.hypotheses)) for t in form.values):
         return None
+    forms = [system.conclusion, *(form for _, form in system.hypotheses)]
+    constants = np.array([float(form.constant) for form in forms])
     for chosen in curvatures(system):
         family = Quadratics.of(system, chosen)
-        sizes = [len(basis) for basis in family.bases]
-        goal = family.restricted(system.conclusion)
-        hypotheses = [family.restricted(form) for _, form in system.hypotheses]
-        starts = []
-        for weight in (0.0, 0.3, 1.0, 3.0, 10.0, 100.0) if hypotheses else (0.0,):
-            for block in (0, 1):
-                if sizes[block]:
-                    matrix = _floats(goal[block]) - weight * sum((_floats(h[block]) for h in hypotheses), np.zeros(()))
-                    sizes_found, vectors = np.linalg.eigh(matrix)
-                    starts += [(block, vectors[:, k]) for k in range(len(matrix)) if sizes_found[k] > 1e-9]
+        restricted = [family.restricted(form) for form in forms]
+        matrices = [np.array([_floats(entries[block]) for entries in restricted]) for block in (0, 1)]
+        starts = [
+            (block, vector)
+            for weight in (WEIGHTS if system.hypotheses else WEIGHTS[:1])
+            for block in (0, 1)
+            for vector in _directions(matrices[block], weight)
+        ]
         for denominator in INSTANCE_DENOMINATORS[:6]:
             for block, vector in starts:
                 for scale in (Fraction(1), Fraction(1, 10), Fraction(10)):
@@ -158,7 +160,12 @@ def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None
                         Fraction(round(float(t) * denominator), denominator) * scale
                         for t in vector / np.abs(vector).max()
                     ]
-                    parts = [family.leaves(b, combination if b == block else [Fraction(0)] * sizes[b]) for b in (0, 1)]
+                    if _excluded(matrices[block], constants, combination):
+                        continue
+                    parts = [
+                        family.leaves(b, combination if b == block else [Fraction(0)] * len(family.bases[b]))
+                        for b in (0, 1)
+                    ]
                     made = _made(
                         ON_THE_LINE,
                         system,
@@ -171,6 +178,22 @@ def _quadratic(system: System, point: Mapping[str, Fraction]) -> Instance | None
                     if made is not None:
                         return made
     return None
+
+
+def _directions(matrices: Any, weight: float) -> list[Any]:
+    """Where the conclusion, less a weight times the hypotheses, is above zero."""
+    if matrices.size == 0:
+        return []
+    sizes, vectors = np.linalg.eigh(matrices[0] - weight * matrices[1:].sum(axis=0))
+    return [vectors[:, k] for k in range(len(sizes)) if sizes[k] > 1e-9]
+
+
+def _excluded(matrices: Any, constants: Any, combination: Sequence[Fraction]) -> bool:
+    """Whether the conclusion holds there, or a hypothesis does not: by more than rounding can do."""
+    x = np.array([float(t) for t in combination])
+    values = (matrices @ x) @ x + constants
+    rounding = 1e-9 * ((np.abs(matrices) @ np.abs(x)) @ np.abs(x) + np.abs(constants))
+    return bool(values[0] < -rounding[0] or (values[1:] > rounding[1:]).any())
 
 
 def _floats(matrix: Sequence[Sequence[Any]]) -> Any:
