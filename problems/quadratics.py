@@ -25,6 +25,7 @@ from fedtheory.core.arrays import (
     to_numpy,
 )
 from fedtheory.core.errors import InvalidInput, NotAvailable, require
+from fedtheory.core.numbers import at_least_one
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Certified
 from fedtheory.core.shapes import ClientPoints, ClientValues, Matrices, Minimiser, Points
@@ -449,8 +450,8 @@ def same_curvature(n: int, d: int, *, L: float = 1.0, mu: float = 0.1, seed: int
 
 def check_counts(n: int, d: int) -> None:
     """Refuse an instance without clients or coordinates."""
-    if n < 1 or d < 1:
-        raise InvalidInput(f"expected at least one client and one coordinate, got n={n}, d={d}")
+    at_least_one("the number of clients n", n)
+    at_least_one("the dimension d", d)
 
 
 def rotated(rng: np.random.Generator, spectrum: NDArray[Any]) -> NDArray[Any]:

@@ -94,7 +94,7 @@ class Commands(click.Group):
         except MemoryError as error:
             why = f" ({error})" if str(error) else ""
             click.echo(
-                f"error: there is not enough memory{why}; ask for fewer clients, rounds or runs, or a smaller model",
+                f"error: there is not enough memory{why}; ask for fewer clients, rounds or runs, a smaller dimension or a smaller model",
                 err=True,
             )
             sys.exit(2)
