@@ -8,7 +8,7 @@ from __future__ import annotations
 from fedtheory.core.offered import offer
 from fedtheory.tools.beside import offer_aliases
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 offer_aliases()
 __getattr__, __dir__, __all__ = offer(__name__, __file__)

@@ -364,7 +364,7 @@ BAD = {
     "too many": (("run", "fedavg", "quadratics", "--participants", "11"), "cannot draw m=11 of n=10 clients"),
     "participation": (("run", "fedpd", "quadratics", "--participants", "3"), "full participation only"),
     "mu": (("run", "fedavg", "quadratics", "--mu", "2"), "expected 0 < mu <= L, got mu=2.0, L=1.0"),
-    "clients": (("run", "fedavg", "sines", "--clients", "0"), "at least one client"),
+    "clients": (("run", "fedavg", "sines", "--clients", "0"), "clients n must be a whole number of at least 1"),
     "start": (("run", "fedavg", "quadratics", "--start", "nan"), "x0 contains NaN"),
     "samples": (("run", "fedavg", "quadratics", "--batch", "2"), "needs 'sample_grad'"),
     "data set": (("run", "fedavg", "a1a"), "pass a folder (--data DIR) or set FEDTHEORY_DATA"),
