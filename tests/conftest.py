@@ -48,5 +48,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole experiments come last: workers that have nothing else left take them one by one."""
-    items.sort(key=lambda item: "test_experiments_at_laptop_size" in item.nodeid)
+    """Whole experiments come first: none of them is left to one worker when the others are done."""
+    items.sort(key=lambda item: "test_experiments_at_laptop_size" not in item.nodeid)
