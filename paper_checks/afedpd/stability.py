@@ -21,23 +21,21 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
-    Lemma,
     Picture,
     Replay,
     Theorem,
     assume,
     decided,
     draw_bound,
-    norm2,
     refute,
     state,
 )
 from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
+from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import local_steps
-from paper_checks.afedpd.local_steps import allowed_apart, geometric, step_of_lengths
+from paper_checks.afedpd.local_steps import allowed_apart, geometric
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.formulas import formula
 from paper_checks.steps import Conclusion, Step, claim_steps
@@ -73,23 +71,6 @@ def displaced(x: Any, g: Any, lam: Any, rho: Any, eta: Any, sign: Any = 1) -> An
 
 
 # ---- lemmas ---------------------------------------------------------------------------------------------------------
-
-
-def displacement_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
-    """||(1 - eta rho) u - eta b|| <= (1 - eta rho) U + c eta B where ||u|| <= U, ||b|| <= B."""
-    u, b = w.vector("u"), w.vector("b")
-    w.assume("displacement", norm2(u) - p.U**2)
-    w.assume("slope", norm2(b) - p.B**2)
-    return norm2(u * (1 - p.eta * p.rho) - b * p.eta) - step_of_lengths(p.U, p.B, p.rho, p.eta, c.c) ** 2
-
-
-DISPLACEMENT = Lemma("displacement", "(10)", "0<rho, 0<eta<=1/rho, 0<U, 0<B", displacement_step, {"c": 1})
-
-
-def steps_add_up(steps: int = 1) -> bool:
-    """One step with the factor 1 - eta r and the increment eta leads from (1 - w)/r to (1 - (1 - eta r) w)/r, w = (1 - eta r)^k."""
-    eta, r, w = symbols("eta r w", positive=True)
-    return is_zero((1 - eta * r) * (1 - w) / r + steps * eta - (1 - (1 - eta * r) * w) / r)
 
 
 def bernoulli_step(shift: int = 1) -> bool:

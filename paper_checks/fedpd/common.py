@@ -37,7 +37,7 @@ THRESHOLD = (np.sqrt(5) - 1) / 4
 A1 = "A1: every f_i and f are L-smooth"
 A2 = "A2: f is bounded below"
 A4 = "A4: ||grad f_i(x) - grad f_j(x)|| <= G for all x"
-STEP = "0 < eta < (sqrt 5 - 1)/(4 L)"
+STEP = "0 < eta < (sqrt(5) - 1)/(4*L)"
 
 
 def theorem_one_cases(u: Any) -> tuple[Any, Any]:

@@ -135,7 +135,9 @@ def _enclose_at(theorem: Theorem, rounds: Mapping[str, int], point: Mapping[str,
     if low >= SHARP:
         return None
     above = [high + more for more in NEARBY]
-    high = next((share for share in above if prove_at_point(system_at(with_share(share), 0, rounds, point))), 1000)
+    high = next(
+        (share for share in above if prove_at_point(system_at(with_share(share), 0, rounds, point)) is not None), 1000
+    )
     exact = list(islice((low - less for less in NEARBY if _is_exceeded(with_share(low - less), point)), 1))
     named = [f"{name} = {rounds[name]}" for name in sorted(_spoken(theorem)) if name.isupper()]
     shown = ", ".join(f"{name} = {value}" for name, value in point.items())

@@ -16,16 +16,19 @@ from fedtheory.proofs.semidefinite.program import Matrix
 
 #: by how much the remainder is kept away from the boundary in turn, and denominators of multipliers
 PROOF_MARGINS = (1e-2, 1e-3, 1e-4, 1e-5, 0.0, -1e-9, -1e-7)
+#: with each the multipliers of least sum are asked for; in the end any, which an interior point method finds in the middle of all there are
+ASKED = (*((margin, 1.0) for margin in PROOF_MARGINS), (0.0, 0.0))
 MULTIPLIER_DENOMINATORS = (1, 2, 6, 12, 60, 250, 1000, 10**4, 10**6)
 
 
 def prove_at_point(system: System) -> dict[str, Fraction] | None:
     """Multipliers by name that prove the conclusion at this point, or None.
 
-    With a margin they are rounded inside the feasible set; without one on the face that the kernel of the remainder spans.
+    With a margin they are rounded inside the feasible set; without one on the face that the kernel of the remainder spans. Where no remainder is
+    definite, those of least sum lie on the boundary, and rounded ones beside it: then those in the middle are rounded.
     """
-    for margin in PROOF_MARGINS:
-        found = cheapest(system, system.rows, np.ones(len(system.rows)), margin)
+    for margin, weight in ASKED:
+        found = cheapest(system, system.rows, np.full(len(system.rows), weight), margin)
         if found is None:
             continue
         for denominator in MULTIPLIER_DENOMINATORS:

@@ -36,7 +36,13 @@ from fedtheory.claims.statements.theorems.mistakes import (
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
-from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.refuting import (
+    BrokenClaim,
+    Guarded,
+    refute_theorem,
+    replay_claim,
+    tried_sentence,
+)
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_claim
@@ -273,7 +279,9 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
         Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
         Assumption(functions, True, "exact arithmetic"),
     )
-    what = f"left side less right side of {write_claim(theorem.sentences[broken.claim])}"
+    sentence = theorem.sentences[broken.claim]
+    squared = "" if tried_sentence(theorem, broken.claim) == sentence else ", both squared"
+    what = f"left side less right side of {write_claim(sentence)}{squared}"
     return Replay(what, numeric, 0.0, gap, 0, "fractions", met)
 
 

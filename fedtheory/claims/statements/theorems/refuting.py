@@ -101,6 +101,48 @@ class _Suspected(InvalidInput):
     """Floats see a claim fail, and nothing exact does."""
 
 
+def tried_sentence(theorem: Theorem, claim: int) -> Sentence:
+    """A claim as instances are held against it: "sqrt(q) <= r" as "q <= max(0, r)^2", which fails only where that does."""
+    sentence = theorem.sentences[claim]
+    if not _is_of_a_root(sentence):
+        return sentence
+    assert isinstance(sentence.left, ast.Call)
+    factor, squares = _split_roots(sentence.right)
+    least = ast.Call(ast.Name("max"), [ast.Constant(0), factor], [])
+    right = ast.BinOp(ast.BinOp(least, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
+    return replace(sentence, left=sentence.left.args[0], right=right)
+
+
+def _is_of_a_root(sentence: Sentence) -> bool:
+    match sentence.left:
+        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
+            return sentence.sign != "->" and any(True for _ in indexed(inner))
+    return False
+
+
+def _split_roots(tree: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """A formula's factors that are no roots, and the squares of those that are."""
+    one = ast.Constant(1)
+    match tree:
+        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
+            return one, inner
+        case ast.BinOp(left=left, op=(ast.Mult() | ast.Div()) as sign, right=right):
+            (a, b), (c, d) = _split_roots(left), _split_roots(right)
+            return ast.BinOp(a, sign, c), ast.BinOp(b, sign, d)
+    return tree, one
+
+
+def _tried(theorem: Theorem) -> Iterator[tuple[int, Sentence]]:
+    return ((claim, tried_sentence(theorem, claim)) for claim in range(len(theorem.claims)))
+
+
+def _require_a_size(theorem: Theorem, claim: int, numbers: Mapping[str, Any]) -> None:
+    """That no instance has "q > max(0, r)^2" says nothing of "sqrt(q) <= r" where r is below zero."""
+    sentence = theorem.sentences[claim]
+    if _is_of_a_root(sentence) and Sides(numbers, _none, theorem.formulas).value(_split_roots(sentence.right)[0]) < 0:
+        raise InvalidInput("its right side is below zero, where roots are not")
+
+
 def refute_theorem(
     theorem: Theorem, at: Sequence[Mapping[str, Fraction]] = (), later: int = LATER
 ) -> BrokenClaim | Guarded:
@@ -110,12 +152,14 @@ def refute_theorem(
     the least one on.
     """
     looked, impossible, left_out, suspected, seen = 0, 0, list[str](), list[str](), list[Mapping[str, int]]()
-    for claim, sentence in enumerate(theorem.sentences):
+    for claim, sentence in _tried(theorem):
         for rounds in _small_rounds(theorem, sentence, later):
             for point in at or _points(theorem, sentence):
                 try:
                     settled = settle_parameters(theorem, rounds, point)
                     found = _refute_at(theorem, claim, sentence, rounds, settled)
+                    if found is None:
+                        _require_a_size(theorem, claim, {**settled, **_fractions(rounds)})
                 except _Impossible:
                     impossible += 1
                     continue
@@ -140,7 +184,7 @@ def refute_theorem(
 def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | None, tuple[int, ...]]:
     """A run on random quadratics that breaks a claim, or None; and the numbers of clients for which all claims were tried."""
     rng, tried = np.random.default_rng(0), set[int]()
-    for claim, sentence in enumerate(theorem.sentences):
+    for claim, sentence in _tried(theorem):
         for point in itertools.islice(_points(theorem, sentence), RUN_POINTS):
             for run in draw_runs(states, point, rng):
                 for rounds in _small_rounds(theorem, sentence):
@@ -156,7 +200,7 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
 
 def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
     """Left side less right side on a run; a fraction where nothing is a root."""
-    sentence, run, states = theorem.sentences[broken.claim], broken.instance, theorem.states
+    sentence, run, states = tried_sentence(theorem, broken.claim), broken.instance, theorem.states
     assert isinstance(run, QuadraticRun)
     if not isinstance(states, MethodStates):
         raise InvalidInput("a run on quadratics is one of a listed method")
@@ -180,7 +224,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     InvalidInput
         The instance lies outside of the region, or does not meet the classes, or what is given.
     """
-    sentence, instance = theorem.sentences[broken.claim], broken.instance
+    sentence, instance = tried_sentence(theorem, broken.claim), broken.instance
     if not theorem.parameters.inside(instance.point):
         raise InvalidInput("the point lies outside of the region")
     low = any(broken.rounds.get(name, least) < least for name, least in theorem.rounds.items())
@@ -356,7 +400,7 @@ def system_at(theorem: Theorem, claim: int, rounds: Mapping[str, int], point: Ma
     FedtheoryError
         The states cannot be followed there, or what is given does not hold.
     """
-    posed, gaps, rows = _on_symbols(theorem, theorem.sentences[claim], rounds, point)
+    posed, gaps, rows = _on_symbols(theorem, tried_sentence(theorem, claim), rounds, point)
     system = _all_above_zero(posed.trace, gaps)
     return replace(system, hypotheses=(*system.hypotheses, *rows))
 

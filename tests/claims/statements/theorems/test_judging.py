@@ -12,7 +12,7 @@ from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POI
 
 from fedtheory.claims import PlayedStates, Theorem, state
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import NothingToPlant, Reading
+from fedtheory.claims.claim import NothingToPlant, Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.faults import run_faults
 from fedtheory.claims.references import Reference
@@ -125,6 +125,32 @@ def test_what_is_given_of_the_first_round_holds_on_instances_of_later_ones(facto
         given={"unit": "U[0] == 1"},
     )
     assert isinstance(refute_theorem(theorem), BrokenClaim) == broken
+
+
+@pytest.mark.parametrize(
+    ("claim", "outcome"),
+    [
+        ("sqrt(U[t+1]) <= (1 - p)*sqrt(U[t])", "nothing"),
+        ("sqrt(U[t+1]) <= (1 - p)*sqrt(U[t])*9/10", "broken"),
+        ("sqrt(U[t+1]) <= (p - 1)*sqrt(U[t])", "broken"),  # a length is not below zero
+        ("sqrt(U[t+1]) <= (-1)*(p - 1)*sqrt(U[t])", "nothing"),
+        ("sqrt(U[t+1]) == (1 - p/2)*sqrt(U[t])", "broken"),
+        ("sqrt(Z[t]) <= 0", "nothing"),
+        ("sqrt(Z[t]) <= -1", "left out"),  # it is false, and squares do not show it
+        ("sqrt(U[t+1]) <= (1 - p)*sqrt(U[t]) + p", "left out"),  # the square of its right side is not linear
+    ],
+)
+def test_claims_on_lengths_are_held_against_instances_by_their_squares(claim: str, outcome: str) -> None:
+    quantities = {"U": "norm2(e)", "Z": "norm2(e - e)"}
+    theorem = Theorem("0 < p < 1", claim, states=PlayedStates(play_halving), quantities=quantities, rounds={"t": 0})
+    found = refute_theorem(theorem)
+    assert isinstance(found, BrokenClaim) == (outcome == "broken")
+    if isinstance(found, BrokenClaim):
+        assert replay_claim(theorem, found) != 0
+        (part,) = (one for one in find_of_rounds(theorem, name="x") if isinstance(one, Part))
+        assert part.holds is False and "both squared" in str(part.counterexample)
+    else:
+        assert bool(found.points) == (outcome == "nothing")
 
 
 def play_two_vectors(w: World, p: Parameters, last: int) -> list[SimpleNamespace]:
