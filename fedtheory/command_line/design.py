@@ -53,7 +53,7 @@ MATCHING = 1e-5  #: a gap that is put down to the digits of both sides
 @smoothness_option
 @convexity_option()
 @click.option(
-    "--most", type=click.IntRange(min=1), default=200, show_default=True, help="Parameters that are tried at most."
+    "--most", type=click.IntRange(min=1), default=1000, show_default=True, help="Parameters that are tried at most."
 )
 @click.option(
     "--map",

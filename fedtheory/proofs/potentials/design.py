@@ -125,7 +125,7 @@ class Design:
             time_limit=self.time_limit,
         )
 
-    def search(self, start: Mapping[str, float], most: int = 200) -> Designed:
+    def search(self, start: Mapping[str, float], most: int = 1000) -> Designed:
         """Parameters with a small rate, from some that have one, and the proof at them.
 
         Raises
