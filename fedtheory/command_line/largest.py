@@ -50,7 +50,12 @@ BISECTION = 14  # steps of it that the bar expects
 @click.command(cls=MethodCommand)
 @click.argument("algorithm", shell_complete=complete_methods)
 @click.option(
-    "--option", "named", required=True, metavar="NAME", help="Which option is made large: lr, rho, local-steps, ..."
+    "--option",
+    "named",
+    default="lr",
+    show_default=True,
+    metavar="NAME",
+    help="Which option is made large: lr, rho, local-steps, ...",
 )
 @smoothness_option
 @convexity_option("; 0 for convex (with --rate 1)")
