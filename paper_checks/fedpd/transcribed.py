@@ -102,7 +102,9 @@ TIES = (
         for limit in (_step_limit, bound_of(STEP, "eta"))
     ),
     Printed("FEDPD-T2, condition eta, Theorem 2", variance_reduced.step_limit),
+    Printed("FEDPD-T2, condition eta, Theorem 2", bound_of(variance_reduced.STEP_VR, "eta")),
     Printed("FEDPD-T2, condition gamma, Theorem 2", variance_reduced.least_gamma, {"L": "root_L**2"}),
+    Printed("FEDPD-T2, condition gamma, Theorem 2", bound_of(variance_reduced.STEP_VR, "gamma", below=True)),
     Printed("FEDPD-T3, rhs, (12)", skipping.allowed_with_skips, {"D0": "D_0", "eps1": "epsilon"}, _COST),
     Printed(
         "FEDPD-T3, rhs (also), (12)",

@@ -33,7 +33,7 @@ from problems.finite_sum import random_finite_sum
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
 
-STEP_VR = "eta < 1/(3 (Q + sqrt(QI/B)) L), gamma > 5 eta/(B sqrt L)"
+STEP_VR = "eta < 1/(3*(Q + sqrt(Q*I/B))*L), 5*eta/(B*sqrt(L)) < gamma"
 
 
 def step_limit(Q: int, I: int, B: int, L: float) -> float:

@@ -50,6 +50,7 @@ from paper_checks.safari.theorems import (
     PULL_4,
     SLOPES_4,
     STEP_4,
+    STEP_FOUR,
     THRESHOLD_4,
     of_rounds,
     value,
@@ -61,7 +62,6 @@ from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair, r
 CORRECTED = "with 4 q sigma_G^2"
 #: Theorem 4's instance
 FOUR = {"q": "1/2", "eta_s": "1/50", "x0": "12/5", "rounds": 2500}
-STEP_FOUR = "0 < eta_c <= 1/(4 sqrt(30) L K)"
 FIXED = "0 < q <= 1 is fixed; participation is arbitrary, as the assumptions allow"
 
 

@@ -25,6 +25,8 @@ BRACKET_4 = "4*sigma_G2 - 4*G_2*(1/(2*K**2) - 2*L*eta_s**{power}/K**2)"
 #: what R_s/R_c is at least
 RATIO_4 = f"({BRACKET_4})/((1 - L*eta_s)*G_1)"
 THRESHOLD_4 = f"1/({RATIO_4} + 1)"
+#: its range of the clients' step, as printed and without the root
+STEP_FOUR = "0 < eta_c <= 1/(4*sqrt(30)*L*K)"
 STEP_4 = "480*(L*K*eta_c)**2 <= 1"
 #: Theorem 4's step of the clients
 BY_SERVER_STEP = {"eta_c": "2*eta_s/K"}

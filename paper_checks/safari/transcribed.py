@@ -116,7 +116,8 @@ TIES = (
     Printed("SAFARI-C1c, condition R_s/R_c, A.1 lower end", t.RATIO_4.format(power=2), where=_T4 | _G),
     Printed("SAFARI-C1c, condition R_s/R_c, A.1 upper end", t.largest_ratio, where={"share": "c/(m*K)"}),
     *(
-        Printed(f"SAFARI-{place}", _largest_step)
+        Printed(f"SAFARI-{place}", limit)
+        for limit in (_largest_step, bound_of(t.STEP_FOUR, "eta_c"))
         for place in ("T4, condition eta_c, Theorem 4", 'T4e, condition eta_c, text after (46) ("i.e.")')
     ),
     *(
