@@ -41,8 +41,8 @@ from fedtheory.claims.statements.theorems.refuting import (
     Guarded,
     refute_theorem,
     replay_claim,
-    tried_sentence,
 )
+from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import write_claim

@@ -28,6 +28,7 @@ from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_i
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers, settle_parameters
 from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.squares import require_a_size, tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError, InvalidInput
@@ -101,46 +102,8 @@ class _Suspected(InvalidInput):
     """Floats see a claim fail, and nothing exact does."""
 
 
-def tried_sentence(theorem: Theorem, claim: int) -> Sentence:
-    """A claim as instances are held against it: "sqrt(q) <= r" as "q <= max(0, r)^2", which fails only where that does."""
-    sentence = theorem.sentences[claim]
-    if not _is_of_a_root(sentence):
-        return sentence
-    assert isinstance(sentence.left, ast.Call)
-    factor, squares = _split_roots(sentence.right)
-    least = ast.Call(ast.Name("max"), [ast.Constant(0), factor], [])
-    right = ast.BinOp(ast.BinOp(least, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
-    return replace(sentence, left=sentence.left.args[0], right=right)
-
-
-def _is_of_a_root(sentence: Sentence) -> bool:
-    match sentence.left:
-        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
-            return sentence.sign != "->" and any(True for _ in indexed(inner))
-    return False
-
-
-def _split_roots(tree: ast.expr) -> tuple[ast.expr, ast.expr]:
-    """A formula's factors that are no roots, and the squares of those that are."""
-    one = ast.Constant(1)
-    match tree:
-        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
-            return one, inner
-        case ast.BinOp(left=left, op=(ast.Mult() | ast.Div()) as sign, right=right):
-            (a, b), (c, d) = _split_roots(left), _split_roots(right)
-            return ast.BinOp(a, sign, c), ast.BinOp(b, sign, d)
-    return tree, one
-
-
 def _tried(theorem: Theorem) -> Iterator[tuple[int, Sentence]]:
     return ((claim, tried_sentence(theorem, claim)) for claim in range(len(theorem.claims)))
-
-
-def _require_a_size(theorem: Theorem, claim: int, numbers: Mapping[str, Any]) -> None:
-    """That no instance has "q > max(0, r)^2" says nothing of "sqrt(q) <= r" where r is below zero."""
-    sentence = theorem.sentences[claim]
-    if _is_of_a_root(sentence) and Sides(numbers, _none, theorem.formulas).value(_split_roots(sentence.right)[0]) < 0:
-        raise InvalidInput("its right side is below zero, where roots are not")
 
 
 def refute_theorem(
@@ -159,7 +122,7 @@ def refute_theorem(
                     settled = settle_parameters(theorem, rounds, point)
                     found = _refute_at(theorem, claim, sentence, rounds, settled)
                     if found is None:
-                        _require_a_size(theorem, claim, {**settled, **_fractions(rounds)})
+                        require_a_size(theorem, claim, {**settled, **_fractions(rounds)})
                 except _Impossible:
                     impossible += 1
                     continue
