@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedtheory.core.errors import NotAvailable
 from fedtheory.tools.terminal import make_console, make_plain_table, print_table
 
 if TYPE_CHECKING:
@@ -114,13 +115,27 @@ _SHOWN = {"claims": _show_claims, "algorithms": _show_algorithms}
 _LISTS = {"claims": _claims, "algorithms": _algorithms, "problems": _problems, "metrics": _metrics}
 
 
+class _What(click.Choice[str]):
+    """What is listed; algorithms are called methods, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert("algorithms" if value == "methods" else value, param, ctx)
+
+
 @click.command("list")
-@click.argument("what", type=click.Choice([*_LISTS]), required=False)
+@click.argument("what", type=_What([*_LISTS]), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--verbose", "-v", is_flag=True, help="Show statements whole, and all that is known of methods.")
 def list_command(what: str | None, as_json: bool, verbose: bool) -> None:
     """List claims, algorithms, problems and metrics."""
-    shown = {name: rows() for name, rows in _LISTS.items() if what in (None, name)}
+    shown = {}
+    for name in [*_LISTS] if what is None else [what]:
+        try:
+            shown[name] = _LISTS[name]()
+        except NotAvailable as missing:
+            if what is not None:
+                raise
+            click.echo(f"{name} are left out: {missing}", err=True)
     if as_json:
         click.echo(json.dumps(shown, indent=1))
         return

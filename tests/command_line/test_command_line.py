@@ -22,8 +22,10 @@ from fedtheory.algorithms import ALGORITHMS
 from fedtheory.claims import faults, needs, references
 from fedtheory.claims.context import Context
 from fedtheory.claims.faults import run_all_faults
+from fedtheory.command_line import list as list_module
 from fedtheory.command_line.experiments import make_shared
 from fedtheory.command_line.main import main
+from fedtheory.core.errors import NotAvailable
 from fedtheory.running.sweep import run_sweep
 from fedtheory.tools.jobs import Outcome
 
@@ -464,7 +466,18 @@ def test_list_names_everything(call) -> None:
     assert set(strict(call("list", "problems", "--json").stdout)) == {"problems"}
     text = call("list", "algorithms").stdout
     assert "fedpd-vr" in text and "Karimireddy" in text
+    assert call("list", "methods").stdout == text
     call("list", "nothing", code=2)
+
+
+def test_list_says_what_a_missing_package_leaves_out(call, monkeypatch) -> None:
+    def missing() -> None:
+        raise NotAvailable("sympy is needed for bounds in symbols")
+
+    monkeypatch.setitem(list_module._LISTS, "claims", missing)
+    result = call("list")
+    assert "claims are left out: sympy is needed" in result.stderr and "metrics" in result.stdout
+    assert "sympy is needed" in call("list", "claims", code=2).stderr
 
 
 def test_list_is_complete(call) -> None:
