@@ -1,0 +1,58 @@
+"""Claims on lengths, as they are held against instances: "sqrt(q) <= r" is one on squares, which asks for no root of a form."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.checker.formulas import Sentence, indexed
+
+
+def tried_sentence(theorem: Theorem, claim: int) -> Sentence:
+    """A claim as instances are held against it: "sqrt(q) <= r" as "q <= max(0, r)^2", which fails only where that does."""
+    sentence = theorem.sentences[claim]
+    if not _is_of_a_root(sentence):
+        return sentence
+    assert isinstance(sentence.left, ast.Call)
+    factor, squares = _split_roots(sentence.right)
+    least = ast.Call(ast.Name("max"), [ast.Constant(0), factor], [])
+    right = ast.BinOp(ast.BinOp(least, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
+    return replace(sentence, left=sentence.left.args[0], right=right)
+
+
+def _is_of_a_root(sentence: Sentence) -> bool:
+    match sentence.left:
+        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
+            return sentence.sign != "->" and any(True for _ in indexed(inner))
+    return False
+
+
+def _split_roots(tree: ast.expr) -> tuple[ast.expr, ast.expr]:
+    """A formula's factors that are no roots, and the squares of those that are."""
+    one = ast.Constant(1)
+    match tree:
+        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
+            return one, inner
+        case ast.BinOp(left=left, op=(ast.Mult() | ast.Div()) as sign, right=right):
+            (a, b), (c, d) = _split_roots(left), _split_roots(right)
+            return ast.BinOp(a, sign, c), ast.BinOp(b, sign, d)
+    return tree, one
+
+
+def require_a_size(theorem: Theorem, claim: int, numbers: Mapping[str, Any]) -> None:
+    """That no instance has "q > max(0, r)^2" says nothing of "sqrt(q) <= r" where r is below zero."""
+    sentence = theorem.sentences[claim]
+    if (
+        _is_of_a_root(sentence)
+        and Sides(numbers, _nothing, theorem.formulas).value(_split_roots(sentence.right)[0]) < 0
+    ):
+        raise InvalidInput("its right side is below zero, where roots are not")
+
+
+def _nothing(name: str, k: int) -> Any:
+    raise InvalidInput(f"{name}[{k}] has no value")
