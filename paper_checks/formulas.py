@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory.claims import Theorem
 from fedtheory.core.errors import require
+from fedtheory.proofs.checker.formulas import read, show_tree
 
 
 def exactly(expression: Any) -> Any:
@@ -26,6 +27,11 @@ def formula_as_written(bound: Any, **texts: str) -> str:
     with sympy.evaluate(False):
         written = sympy.sstr(bound(**given), order="none")
     return re.sub(r"\*\*1\b(?![./])", "", written)  # of quotients by whole numbers
+
+
+def formula_in_words(bound: Any, **texts: str) -> str:
+    """The same for people to read: without parentheses that say nothing."""
+    return show_tree(read(formula_as_written(bound, **texts)))
 
 
 def _named(texts: dict[str, str]) -> dict[str, Any]:

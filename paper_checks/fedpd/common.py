@@ -28,16 +28,23 @@ from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
+from paper_checks.formulas import formula_in_words
 from paper_checks.steps import under_one_name
 
 PAPER = "fedpd"
-#: Theorem 1's range is L eta < (sqrt 5 - 1)/4, the positive root of 1 - 2u - 4u^2
-THRESHOLD = (np.sqrt(5) - 1) / 4
+
+
+def largest_step(L: Any, root_5: Any = 5**0.5) -> Any:
+    """What eta is below in Theorem 1: L eta is below the positive root of 1 - 2u - 4u^2."""
+    return (root_5 - 1) / (4 * L)
+
+
+THRESHOLD = largest_step(1)
 
 A1 = "A1: every f_i and f are L-smooth"
 A2 = "A2: f is bounded below"
 A4 = "A4: ||grad f_i(x) - grad f_j(x)|| <= G for all x"
-STEP = "0 < eta < (sqrt(5) - 1)/(4*L)"
+STEP = f"0 < eta < {formula_in_words(largest_step, L='L', root_5='sqrt(5)')}"
 
 
 def theorem_one_cases(u: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from fedtheory.algorithms import FedPD, Scaffold
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.algorithms.scaffold import ScaffoldState
 from fedtheory.claims.statements.worlds import Concrete
-from fedtheory.claims.transcriptions import Printed, bound_of
+from fedtheory.claims.transcriptions import Printed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
@@ -24,16 +24,12 @@ from paper_checks.fedpd import (
     two_clients,
     variance_reduced,
 )
-from paper_checks.fedpd.common import STEP, THRESHOLD, Prescribed
+from paper_checks.fedpd.common import Prescribed, largest_step
 from paper_checks.given_gradients import SCRIPT, column, gradient_step, linear, weight
 
 
 def _constant(name: str) -> Any:
     return lambda L, eta: theorem_one.paper_constants(L, eta)[name]
-
-
-def _step_limit(L: Any) -> Any:
-    return THRESHOLD / L
 
 
 def _round(x1: Any, x0: Any, lam: Any, eta: Any) -> tuple[Any, Any]:
@@ -96,15 +92,9 @@ TIES = (
     Printed("FEDPD-T1, constant C_7, App B-C; before (39)", _constant("C_7"), {"C_6": _constant("C_6")}),
     Printed("FEDPD-T1, rhs, Theorem 1", theorem_one.allowed_on_average, {"D0": "D_0", "eps1": "epsilon"}),
     Printed("FEDPD-T1, rhs, Theorem 1 with App B-C", theorem_one.allowed_on_average, where=_THEOREM_1),
-    *(
-        Printed(f"FEDPD-{id}, condition eta, Theorem {id[1]}", limit)
-        for id in ("T1", "T3")
-        for limit in (_step_limit, bound_of(STEP, "eta"))
-    ),
+    Printed("FEDPD-T1, condition eta, Theorem 1", largest_step),
     Printed("FEDPD-T2, condition eta, Theorem 2", variance_reduced.step_limit),
-    Printed("FEDPD-T2, condition eta, Theorem 2", bound_of(variance_reduced.STEP_VR, "eta")),
     Printed("FEDPD-T2, condition gamma, Theorem 2", variance_reduced.least_gamma, {"L": "root_L**2"}),
-    Printed("FEDPD-T2, condition gamma, Theorem 2", bound_of(variance_reduced.STEP_VR, "gamma", below=True)),
     Printed("FEDPD-T3, rhs, (12)", skipping.allowed_with_skips, {"D0": "D_0", "eps1": "epsilon"}, _COST),
     Printed(
         "FEDPD-T3, rhs (also), (12)",
@@ -120,6 +110,7 @@ TIES = (
     Printed("FEDPD-T3, constant C_3, after (12)", skipping.eigenvalue, where=_U),
     Printed("FEDPD-T3, constant C_8, after (40) and App B-C", skipping.eigenvalue, where=_U),
     Printed("FEDPD-T3, constant C_5, App B-C", _constant("C_5"), {"C_2": _constant("C_2")}),
+    Printed("FEDPD-T3, condition eta, Theorem 3", largest_step),
     Printed("FEDPD-R3, definition T, Remark 3", skipping.rounds_for, {"D0": "D_0", "eps": "epsilon"}),
     Printed("FEDPD-R5, definition T, Remark 5", skipping.rounds_for, {"D0": "D_0", "eps": "epsilon"}),
     Printed("FEDPD-R5, definition C_p, Remark 5", skipping.coefficient, {"N": "N"}, {**_U, "c5": "C_5"}),

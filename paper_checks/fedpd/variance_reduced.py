@@ -29,21 +29,26 @@ from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
 from paper_checks.fedpd.common import A1, A2, claim, constants_hold, rational, total, whole
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds, stays_below
+from paper_checks.formulas import formula_in_words
 from problems.finite_sum import random_finite_sum
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
 
-STEP_VR = "eta < 1/(3*(Q + sqrt(Q*I/B))*L), 5*eta/(B*sqrt(L)) < gamma"
 
-
-def step_limit(Q: int, I: int, B: int, L: float) -> float:
+def step_limit(Q: Any, I: Any, B: Any, L: Any) -> Any:
     """Theorem 2's limit on eta."""
-    return float(1 / (3 * (Q + np.sqrt(Q * I / B)) * L))
+    return 1 / (3 * (Q + (Q * I / B) ** Fraction(1, 2)) * L)
 
 
 def least_gamma(eta: Any, B: Any, root_L: Any) -> Any:
     """What gamma is above in Theorem 2, with the root of L given."""
     return 5 * eta / (B * root_L)
+
+
+STEP_VR = (
+    f"eta < {formula_in_words(step_limit, Q='Q', I='I', B='B', L='L')}, "
+    f"{formula_in_words(least_gamma, eta='eta', B='B', root_L='sqrt(L)')} < gamma"
+)
 
 
 def assume_step(eta: Fraction, Q: int, I: int, B: int, L: Fraction) -> tuple[Assumption, Assumption]:

@@ -41,8 +41,8 @@ from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.piecewise import plateau
 
-#: steps as the theorems' texts have them, `theorems.CHOICE`, and without their end point
-PRINTED_STEP = "0 < " + theorems.CHOICE.partition("0 < L, 0 < ")[2].replace("eta", "eta_g")
+#: the range in the paper's letters, and without its end point
+PRINTED_STEP = theorems.SERVER_STEP.replace("eta", "eta_g")
 SHORT_STEP = PRINTED_STEP.replace("<=", "<")
 
 # ---- Theorem 1 --------------------------------------------------------------------------------------------------------

@@ -204,7 +204,8 @@ def play_proximal_steps(w: World, p: Parameters, last: int) -> list[Any]:
 
 
 #: the steps of the server in Lemma 3 and Theorems 1 and 2
-CHOICE = "0 < L, 0 < eta <= 1/(2*L)"
+SERVER_STEP = "0 < eta <= 1/(2*L)"
+CHOICE = f"0 < L, {SERVER_STEP}"
 ROUNDS = PlayedStates(play_rounds, begins=first_round, least=1)
 
 

@@ -200,7 +200,7 @@ def test_a_changed_number_in_a_function_is_told(
 ) -> None:
     plant_mutant(mutant, monkeypatch)
     found = [compare_printed(tie, rows) for tie, rows in ties_of(paper, f"{paper.upper()}-{row}")]
-    assert any(found)
+    assert found and all(found)
 
 
 TEXTS = {
