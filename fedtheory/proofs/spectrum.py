@@ -85,10 +85,14 @@ def require_traceable(algorithm: Algorithm, engine: str) -> None:
     """
     reason = why_not_traceable(algorithm)
     if reason is not None:
-        use = "a deterministic local solver (Exact, GradientSteps, AcceleratedSteps)"
-        if any(hasattr(value, "omega") for value in vars(algorithm).values()):  # a compressor
-            use = "the method with every compressor of a class (AnyContractive, AnyUnbiased; ef21-any, diana-any)"
-        raise CannotTrace(f"the {engine} engine has no numbers to decide on, and {reason}; use {use}")
+        advice = ""
+        if getattr(algorithm, "numeric_only", None) is None:  # it is the local solver
+            advice = "; use a deterministic local solver (Exact, GradientSteps, AcceleratedSteps)"
+        elif any(hasattr(value, "omega") for value in vars(algorithm).values()):  # a compressor
+            advice = (
+                "; use the method with every compressor of a class (AnyContractive, AnyUnbiased; ef21-any, diana-any)"
+            )
+        raise CannotTrace(f"the {engine} engine has no numbers to decide on, and {reason}{advice}")
 
 
 def round_map(

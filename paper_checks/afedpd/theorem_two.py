@@ -343,7 +343,11 @@ def check_t2a(
 ) -> Iterator[Finding]:
     """The rate fails; local training is bounded; FedAvg can be the more stable one."""
     yield without_k(left)
-    yield from find_of_statement(drift, ctx, name="local training is bounded")  # AFEDPD-Q-DRIFT
+    yield from find_of_statement(drift, ctx, name="local training is bounded")
+    yield Reading(
+        "That local training is bounded is AFEDPD-Q-DRIFT, for increments that are at most G long; with duals they are "
+        "at most G + ||lambda_i||."
+    )
     extrapolates = "Losses x and -x, flat where no model comes; the server extrapolates, theta^{t+1} = 2 thetabar^{t+1} - thetabar^t."
     yield refute("more stable than FedAvg", replay_t2a, dict(of), role="reading", text=extrapolates)
     rho, eta = Fraction(FIRST["rho"]), Fraction(FIRST["eta"])

@@ -58,7 +58,7 @@ COUNTED, POINTS, CANDIDATES = (1, 3), 3, 200
 ENCLOSED_AT, SHARP, NEARBY = (1, 3, 5), 989, (0, 1, 3, 10, 30)
 #: of larger programs no sharp share is enclosed
 MOST_CONDITIONS = 250
-#: the sharp theorem that stands beside one which is not
+#: the theorem that stands beside one which is not sharp: itself sharp
 BESIDE = {
     "LIT-GD-GAP": "LIT-GD-GAP-SHARP",
     "LIT-GD-DISTANCE": "LIT-GD-FACTOR",
@@ -67,7 +67,6 @@ BESIDE = {
     "LIT-ISTA": "LIT-ISTA-SHARP",
     "LIT-PROXIMAL-POINTS": "LIT-PROXIMAL-POINTS-SHARP",
     "LIT-AGD": "LIT-AGD-SHARP",
-    "LIT-FISTA": "LIT-FISTA-BY-T",
     "LIT-FEDDYN-CONVEX": "LIT-FEDDYN-CONVEX-SHARP",
     "LIT-PROXSKIP": "LIT-RANDPROX",
 }

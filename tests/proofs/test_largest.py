@@ -185,6 +185,14 @@ def test_an_interrupted_search_goes_on():
     assert len(second.asked) == len(first.asked) - 4
 
 
+def test_the_step_is_what_is_asked_for_where_nothing_is_named():
+    asked, plain = (
+        CliRunner().invoke(main, ["largest", "gd", *more, "--json", "-"]) for more in (["--option", "lr"], [])
+    )
+    assert asked.exit_code == 0 and json.loads(plain.stdout)["option"] == "lr"
+    assert json.loads(plain.stdout)["certified"] == json.loads(asked.stdout)["certified"]
+
+
 def test_what_makes_no_sense_is_refused():
     with pytest.raises(InvalidInput, match="factor below 1"):
         SomePotential.of_convergence(FunctionClass(L=1.0, mu=0.0))

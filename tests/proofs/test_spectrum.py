@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedtheory.algorithms import (
+    EF21,
     AcceleratedGradient,
     FedAvg,
     FedDane,
@@ -25,6 +26,7 @@ from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import constant
 from fedtheory.core.states import Layout
+from fedtheory.local.compression import TopK
 from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.local.stochastic import StochasticSteps
@@ -186,6 +188,11 @@ def test_what_decides_on_values_is_refused_by_name(algorithm, part) -> None:
         round_map(algorithm, problem("quadratics"), np.ones(3))
     with pytest.raises(CannotTrace, match="the symbolic engine"):
         play_exactly(algorithm, problem("quadratics"), np.ones(3), 1)
+
+
+def test_a_compressor_is_told_of_the_methods_with_every_one_of_a_class() -> None:
+    with pytest.raises(CannotTrace, match=r"TopK: it ranks coordinates by size; use the method with every compressor"):
+        round_map(EF21(0.1, TopK(0.5)), problem("quadratics"), np.ones(3))
 
 
 # ---- closed forms -------------------------------------------------------------------------------------------------

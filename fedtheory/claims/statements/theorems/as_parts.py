@@ -36,12 +36,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
-from fedtheory.claims.statements.theorems.refuting import (
-    BrokenClaim,
-    Guarded,
-    refute_theorem,
-    replay_claim,
-)
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -280,7 +275,7 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
         Assumption(functions, True, "exact arithmetic"),
     )
     sentence = theorem.sentences[broken.claim]
-    squared = "" if tried_sentence(theorem, broken.claim) == sentence else ", both squared"
+    squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"
     what = f"left side less right side of {write_claim(sentence)}{squared}"
     return Replay(what, numeric, 0.0, gap, 0, "fractions", met)
 
