@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from fedtheory.claims.statements.theorems.sides import Sides
@@ -15,21 +16,19 @@ from fedtheory.proofs.checker.formulas import Sentence, indexed
 
 def tried_sentence(theorem: Theorem, claim: int) -> Sentence:
     """A claim as instances are held against it: "sqrt(q) <= r" as "q <= max(0, r)^2", which fails only where that does."""
-    sentence = theorem.sentences[claim]
-    if not _is_of_a_root(sentence):
-        return sentence
-    assert isinstance(sentence.left, ast.Call)
-    factor, squares = _split_roots(sentence.right)
-    least = ast.Call(ast.Name("max"), [ast.Constant(0), factor], [])
-    right = ast.BinOp(ast.BinOp(least, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
-    return replace(sentence, left=sentence.left.args[0], right=right)
+    return _on_squares(theorem.sentences[claim])[0]
 
 
-def _is_of_a_root(sentence: Sentence) -> bool:
+@lru_cache(maxsize=1000)
+def _on_squares(sentence: Sentence) -> tuple[Sentence, ast.expr | None]:
+    """A sentence on squares, and what must not be below zero for it to say as much; the sentence itself, and None, where its left side is no root."""
     match sentence.left:
-        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]):
-            return sentence.sign != "->" and any(True for _ in indexed(inner))
-    return False
+        case ast.Call(func=ast.Name(id="sqrt"), args=[inner]) if sentence.sign != "->" and any(indexed(inner)):
+            factor, squares = _split_roots(sentence.right)
+            least = ast.Call(ast.Name("max"), [ast.Constant(0), factor], [])
+            right = ast.BinOp(ast.BinOp(least, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
+            return replace(sentence, left=inner, right=right), factor
+    return sentence, None
 
 
 def _split_roots(tree: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -46,11 +45,8 @@ def _split_roots(tree: ast.expr) -> tuple[ast.expr, ast.expr]:
 
 def require_a_size(theorem: Theorem, claim: int, numbers: Mapping[str, Any]) -> None:
     """That no instance has "q > max(0, r)^2" says nothing of "sqrt(q) <= r" where r is below zero."""
-    sentence = theorem.sentences[claim]
-    if (
-        _is_of_a_root(sentence)
-        and Sides(numbers, _nothing, theorem.formulas).value(_split_roots(sentence.right)[0]) < 0
-    ):
+    factor = _on_squares(theorem.sentences[claim])[1]
+    if factor is not None and Sides(numbers, _nothing, theorem.formulas).value(factor) < 0:
         raise InvalidInput("its right side is below zero, where roots are not")
 
 
