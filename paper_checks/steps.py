@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.claims import Claim, Context, Fault, Finding, Kind, Lemma, Part, Picture, Reading, Replay, Role, proved
@@ -101,6 +101,9 @@ class Runs:
                 yield replace(finding, name=name, role=self.role)
             else:
                 yield finding
+
+
+P = TypeVar("P", Step, Conclusion, Runs)
 
 
 def claim_steps(
@@ -252,7 +255,9 @@ def _check(
 ) -> Iterator[Finding]:
     statements = {step.name: step.statement for step in steps}
     found: dict[str, Part] = {}
-    for step in steps:
+    changed = planted[0] if planted is not None else beyond[0] or instead[0] or mistaken[0]
+    needed = _list_needed(changed, conclusions) if changed else {*()} if subject else None
+    for step in _those(steps, needed):
         statement = statements[instead[1]] if step.name == instead[0] else step.statement
         if step.name == mistaken[0]:
             statement = step.wrong[mistaken[1]]
@@ -268,7 +273,7 @@ def _check(
                 yield found[finding.name]
             else:
                 yield Reading(f"{step.name}: {finding.text}") if isinstance(finding, Reading) else finding
-    for conclusion in conclusions:
+    for conclusion in _those(conclusions, needed):
         resting_on = [found[name] for name in conclusion.from_steps]
         grounds = conclusion.wrong[mistaken[1]] if conclusion.name == mistaken[0] else conclusion.confirmed
         condition = grounds() if callable(grounds) else are_so(grounds)
@@ -281,13 +286,27 @@ def _check(
             scope=conclusion.scope,
         )
         yield found[conclusion.name]
-    for part in runs:
+    for part in _those(runs, needed):
         yield from part.findings(context, mistaken[1] if part.name == mistaken[0] else "")
     if besides is not None:
         yield from besides(context, **subject)
     yield from (Reading(text) for text in readings)
     if picture is not None:
         yield picture(context)
+
+
+def _list_needed(changed: str, conclusions: Sequence[Conclusion]) -> set[str]:
+    """What a fault's part needs, itself among it; what else there is comes out as it does without the fault."""
+    rests_on = {conclusion.name: conclusion.from_steps for conclusion in conclusions}
+    needed, more = {changed}, [changed]
+    while more:
+        more = [name for name in rests_on.get(more.pop(), ()) if name not in needed] + more
+        needed.update(more)
+    return needed
+
+
+def _those(parts: Sequence[P], needed: set[str] | None) -> Iterator[P]:
+    return (part for part in parts if needed is None or part.name in needed)
 
 
 def _narrow(part: Part, scope: str) -> Part:

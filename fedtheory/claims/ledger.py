@@ -9,8 +9,9 @@ chance of at most ``level``. Of a statement only one of both words can be wrong.
 a ledger wrong is at most ``m level = LEDGER``, however claims depend on each other (they share runs). The level is known before
 anything runs, and a verdict does not depend on what else was asked for.
 
-Experiments whose runs are shared and kept have few seeds, and no test finds a difference at such a level with five of them. A word *against* a
-paper is held as above; *reproduced* takes parts at `WITH_FEW_SEEDS`, and what would not stand at the ledger's level is listed in the verdict.
+Experiments whose runs are shared and kept have few seeds, and no test finds a difference at such a level with five of them. Their claims are held
+by the same rule at `WITH_FEW_SEEDS`, in both directions: a word for a statement, and one against it, is each wrong with at most this chance. What
+would not stand at the ledger's level is listed in the verdict.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import replace
 from fedtheory.claims.claim import Claim, Part
 
 LEDGER = 0.01  #: the chance that draws alone make one or more words of a ledger wrong
-WITH_FEW_SEEDS = 0.05  #: of a part that holds, in experiments with shared runs
+WITH_FEW_SEEDS = 0.05  #: the level of a claim whose runs are shared and kept
 UNDECIDED = "undecided, since draws alone make it seem"  #: what the text of a part says that is not decided for that
 
 
@@ -30,14 +31,10 @@ def level_of(claims: Iterable[Claim]) -> float:
     return LEDGER / max(1, sum(claim.rests_on_draws for claim in claims))
 
 
-def hold_parts(parts: Sequence[Part], level: float, level_for: float | None = None) -> list[Part]:
-    """Return all parts of a claim, those undecided that draws alone decide so with a chance above the level.
-
-    ``level_for``: of parts that hold, where it is another.
-    """
+def hold_parts(parts: Sequence[Part], level: float) -> list[Part]:
+    """Return all parts of a claim, those undecided that draws alone decide so with a chance above the level."""
     against = _levels_against(parts, level)
-    in_favour = level if level_for is None else level_for
-    return [_hold(part, in_favour if part.holds else against[i]) for i, part in enumerate(parts)]
+    return [_hold(part, level if part.holds else against[i]) for i, part in enumerate(parts)]
 
 
 def _levels_against(parts: Sequence[Part], level: float) -> list[float]:
@@ -56,8 +53,10 @@ def _levels_against(parts: Sequence[Part], level: float) -> list[float]:
 
 
 def list_weak(parts: Sequence[Part], level: float) -> list[str]:
-    """Return the parts that hold and would not at this level, each with its chance."""
-    return [f"{part.name} ({part.chance})" for part in parts if part.holds and _hold(part, level).holds is None]
+    """Return the parts that are decided and would not be at this level, each with its chance."""
+    stricter = hold_parts(parts, level)
+    pairs = zip(parts, stricter, strict=True)
+    return [f"{part.name} ({part.chance})" for part, held in pairs if part.holds is not None and held.holds is None]
 
 
 def list_contrary(seen: Sequence[Part], held: Sequence[Part]) -> list[str]:

@@ -17,7 +17,7 @@ from fedtheory.claims.kernel import count_kernel, describe_kernel
 from fedtheory.claims.ledger import LEDGER, UNDECIDED, WITH_FEW_SEEDS
 from fedtheory.claims.publication import Publication
 from fedtheory.claims.refutation import explain_refutation
-from fedtheory.claims.verdict import AGREE, Verdict
+from fedtheory.claims.verdict import AGREE, DISAGREE, Verdict
 from fedtheory.claims.words import VERDICT_WORDS, describe_told
 from fedtheory.core.errors import InvalidInput
 from fedtheory.tools import untrusted
@@ -181,11 +181,11 @@ def summarise_chances(verdicts: Sequence[Verdict]) -> str:
     drawn = [v for v in verdicts if v.level is not None]
     if not drawn:
         return ""
-    few = sum(v.size is not None and v.status in AGREE for v in drawn)
+    few = sum(v.size is not None and v.status in (*AGREE, *DISAGREE) for v in drawn)
     undecided = sum(UNDECIDED in part["text"] for v in drawn for part in v.evidence)
     return (
         f"{len(drawn)} verdicts rest on random draws: the chance that draws alone make one or more words of a ledger wrong is at most {LEDGER:.0%} "
-        f"({undecided} parts are undecided for that){f', but for {few} experiments whose parts hold at {WITH_FEW_SEEDS:.0%} each' if few else ''}"
+        f"({undecided} parts are undecided for that){f', but for {few} experiments that are decided at {WITH_FEW_SEEDS:.0%} each' if few else ''}"
     )
 
 

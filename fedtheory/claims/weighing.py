@@ -15,6 +15,7 @@ from fedtheory.claims.refutation import describe_fields
 from fedtheory.claims.report import as_json_value
 from fedtheory.claims.verdict import (
     AGREE,
+    DISAGREE,
     Verdict,
     decide,
     judge_repair,
@@ -71,7 +72,7 @@ def _hold_parts(claim: Claim, parts: list[Part], level: float) -> list[Part]:
         )
     if missing := list_undecided_clauses(claim.clauses, parts):
         raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
-    return hold_parts(parts, level, None if claim.needs is None else WITH_FEW_SEEDS)
+    return hold_parts(parts, level if claim.needs is None else WITH_FEW_SEEDS)
 
 
 def _weigh(
@@ -82,15 +83,14 @@ def _weigh(
     readings = [*found.readings, *(claim.protocol.describe(context) if claim.protocol is not None else [])]
     if status == "inconclusive" and decide(claim.kind, parts, clauses=claim.clauses) != status:
         readings.append("The claim gives a corrected statement, yet nothing refuted the printed one.")
-    if status in AGREE and (weak := list_weak(parts, level)):
+    if status in (*AGREE, *DISAGREE) and (weak := list_weak(parts, level)):
         readings.append(
-            f"So at the {WITH_FEW_SEEDS:.0%} a part that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
-            f"for words against a paper: {'; '.join(weak)}."
+            f"So at the {WITH_FEW_SEEDS:.0%} a claim that this number of seeds allows, and not at the {level:.2g} that the ledger keeps "
+            f"elsewhere: {'; '.join(weak)}."
         )
     if status == "inconclusive" and (against := list_contrary(found.parts, parts)):
         readings.append(
-            f"Against the statement at {WITH_FEW_SEEDS:.0%}, though not at the level that the ledger keeps for words against a paper: "
-            f"{'; '.join(against)}."
+            f"Against the statement at {WITH_FEW_SEEDS:.0%}, though not at the level that decides this claim: {'; '.join(against)}."
         )
     if claim.kind != "ordering":
         readings += (f"Not supported: {reason}." for reason in list_uncovered(parts))

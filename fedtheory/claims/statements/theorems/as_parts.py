@@ -57,6 +57,7 @@ PLANTED = 2
 _proofs = Remembered["tuple[Theorem, ProvedTheorem | Stopped]"]()
 _near = Remembered["tuple[Theorem, NearTheorem]"]()
 _mistaken = Remembered[tuple[Theorem, Theorem]]()  # mistakes that were planted, and whose terms they are tried with
+_near_misses = Remembered[Theorem]()  # those of them that `plant_near_misses` planted
 
 
 class Stopped(str):
@@ -102,7 +103,7 @@ def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
     if isinstance(proof, str):
         return proof
     data = change_term(own, proof.data, theorem)
-    return ProvedTheorem(theorem, data, check_term(data))
+    return ProvedTheorem(theorem, data, check_term(data, resting=proof.resting), proof.resting)
 
 
 def _find_script(theorem: Theorem) -> ProvedTheorem | Stopped:
@@ -139,7 +140,11 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         require_units(unlike, theorem.units)
         if unlike:
             yield Reading(f"As it is printed it is not right in all units: {unlike}.")
-    proof, against = find_proof(theorem), refute_theorem(theorem)
+    proof = find_proof(theorem)
+    if id(theorem) in _near_misses and isinstance(proof, str):  # caught; whether it is false, too, nobody asks
+        yield Part(name, None, "exact", f"the proof stops: {proof}; {_tell_instead(theorem)}", role)
+        return
+    against = refute_theorem(theorem)
     impossible = isinstance(against, Guarded) and against.impossible and not against.points
     contradiction = find_contradiction(theorem) or (find_contradiction_of_states(theorem) if impossible else "")
     if contradiction or (isinstance(proof, Stopped) and proof.empty):
@@ -170,17 +175,25 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         yield proved_by_term(name, proof.data, proof.proved, theorem.claims, text, role=role)
         yield from _slack(proof)
         return
+    yield _unproved(theorem, proof, against, name, role)
+
+
+def _unproved(theorem: Theorem, proof: Stopped, against: Guarded, name: str, role: Role) -> Part:
+    """What is said of a theorem that is neither proved nor refuted."""
     looked = _describe(against)
     if id(theorem) in _mistaken:
-        looked += f"; what is said instead: {'; '.join(theorem.claims)}, {theorem.region}"
+        looked += f"; {_tell_instead(theorem)}"
     unlike = tell_unlike_states(theorem)
     if against.points and not against.suspected and not unlike:
         covered = Covered(against.points, "points")
         text = f"no violation over the whole class at {looked}; the proof stops: {proof}"
-        yield Part(name, True, "worst case", text, role, covered=covered)
-    else:
-        text = "; ".join(filter(None, (f"the proof stops: {proof}", looked, unlike)))
-        yield Part(name, None, "worst case", text, role)
+        return Part(name, True, "worst case", text, role, covered=covered)
+    text = "; ".join(filter(None, (f"the proof stops: {proof}", looked, unlike)))
+    return Part(name, None, "worst case", text, role)
+
+
+def _tell_instead(mistaken: Theorem) -> str:
+    return f"what is said instead: {'; '.join(mistaken.claims)}, {mistaken.region}"
 
 
 def tell_unlike_states(theorem: Theorem) -> str:
@@ -338,4 +351,5 @@ def _mistake(theorem: Theorem, k: int, context: object) -> Theorem:
             f"{theorem.name or theorem.claims[0]}: its own proof proves every mistake near it that says more"
         )
     mistake = found[k % len(found)].theorem
+    _near_misses[id(mistake)] = mistake
     return judged_like(mistake, with_script(theorem))
