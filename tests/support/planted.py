@@ -21,7 +21,7 @@ from fedtheory.claims.references import Reference, find_papers, load_claims
 from fedtheory.claims.verdict import Verdict
 from fedtheory.tools.charts import draw_chart
 
-#: what reads the seed must have one word with all three: the project's check judges with 0, whose words are stored, and 1
+#: what reads the seed must have one word with both: the project's check judges with 0, whose words are stored
 ANOTHER_SEED = Context(seed=2)
 #: the stored verdicts, by id: its word, and how a corrected statement stands
 _STORED = Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json"

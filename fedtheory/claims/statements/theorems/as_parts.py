@@ -36,7 +36,13 @@ from fedtheory.claims.statements.theorems.mistakes import (
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
-from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.refuting import (
+    BrokenClaim,
+    Guarded,
+    guard_proved,
+    refute_theorem,
+    replay_claim,
+)
 from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -144,7 +150,8 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
     if id(theorem) in _near_misses and isinstance(proof, str):  # caught; whether it is false, too, nobody asks
         yield Part(name, None, "exact", f"the proof stops: {proof}; {_tell_instead(theorem)}", role)
         return
-    against = refute_theorem(theorem)
+    sure = isinstance(proof, ProvedTheorem) and not proof.proved.cited
+    against = guard_proved(theorem) if sure else refute_theorem(theorem)
     impossible = isinstance(against, Guarded) and against.impossible and not against.points
     contradiction = find_contradiction(theorem) or (find_contradiction_of_states(theorem) if impossible else "")
     if contradiction or (isinstance(proof, Stopped) and proof.empty):
@@ -331,7 +338,7 @@ def look_near(theorem: Theorem) -> NearTheorem:
     """Some mistakes, from all over a theorem."""
     if id(theorem) not in _near:
         proof, slack, planted = find_proof(theorem), list[NearMiss](), list[NearMiss]()
-        for mistake in pick_stronger(theorem, 3 * PLANTED):
+        for mistake in pick_stronger(theorem, 2 * PLANTED):
             proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, proof.resting)
             (slack if proved else planted).append(mistake)
         _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))
