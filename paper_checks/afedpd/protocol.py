@@ -61,5 +61,11 @@ PROTOCOL = Protocol(
             "been left out of the statement that was judged by it",
             "none: the four are inconclusive at laptop size, as before",
         ),
+        Change(
+            "a claim is decided at 5 % in both directions",
+            "2026-11-29",
+            "a word against the paper took a level that this number of seeds cannot reach, so a contradiction counted less than a confirmation",
+            "Q1-DIVERGES, Q4-IID, Q4-NEXT and Q4-SAM disagree at laptop size, where they were inconclusive",
+        ),
     ),
 )

@@ -45,6 +45,12 @@ PROTOCOL = Protocol(
             "the paper's text says so, and both had been left out of the statement",
             "Q5 is inconclusive at laptop size, where it agreed",
         ),
+        Change(
+            "a claim is decided at 5 % in both directions",
+            "2026-11-29",
+            "a word against the paper took a level that this number of seeds cannot reach, so a contradiction counted less than a confirmation",
+            "Q7 disagrees at laptop size, where it was inconclusive",
+        ),
     ),
 )
 
