@@ -6,7 +6,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import norm2
+from fedtheory.claims import Inside, norm2
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
@@ -280,4 +280,95 @@ EXPECTED = Theorem(
     sequences={"X": "0"},
     given={"unit": "E[k] == 1"},
     added=("L < rho", "eta <= 1/rho"),
+)
+
+
+# ---- Lemma 5 in expectation -------------------------------------------------------------------------------------------
+
+
+def play_common(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Two runs on samples that both have, as `play_two_runs`, from any lengths of ``server`` and ``dual``."""
+    v, server, dual = w.vector("v") * (0 if start else 1), w.vector("server"), w.vector("dual")
+    states = []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
+        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
+    return states
+
+
+def play_outcomes(w: World, p: Parameters, last: int) -> list[Any]:
+    """One outcome after the other of all that is drawn: where a round begins, and where K local steps end."""
+    return [
+        SimpleNamespace(**{name: w.vector(f"{name} {k}") for name in ("v", "server", "dual")}) for k in range(last + 1)
+    ]
+
+
+#: (L V + M)^2 for the best r, V^2 = W, M^2 = N
+_SQUARE = "(L**2*W[{0}] + N[{0}] + L*(r*W[{0}] + N[{0}]/r))".format
+#: parts of a step beside k: of the slope, of the dual, and of the whole
+_SLOPE, _DUAL, _WHOLE = "(eta*L*k + L/(L + r))", "(r/(L + r))", "(k + 1 - eta*(rho - L)*k)"
+COMMON_SQUARES = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 1 <= K, 0 < r",
+    f"D[J] <= (eta*K)**2*{_SQUARE('J')}",
+    f"""
+      w_same: W[k+1] == W[k]                           by identity
+      m_same: N[k+1] == N[k]                           by identity
+      d_pos:  0 <= D[k]                                by derivation
+      w_pos:  0 <= W[k]                                by derivation
+      m_pos:  0 <= N[k]                                by derivation
+      e_le:   E[k] <= L**2*(D[k] + DW[k] + W[k])       by derivation
+      y_dw:   k*eta*(L + r)*DW[k] <= D[k] + (eta*(L + r)*k)**2*W[k]            by derivation
+      y_de:   k*eta*{_SLOPE}*DE[k] <= {_SLOPE}**2*D[k] + (k*eta)**2*E[k]       by derivation
+      y_dm:   k*eta*(L + r)*r*DM[k] <= r**2*D[k] + (k*eta*(L + r))**2*N[k]     by derivation
+      y_em:   {_SLOPE}*r*(L + r)*EM[k] <= r**2*E[k] + ({_SLOPE}*(L + r))**2*N[k]       by derivation
+      slope:  k*eta*E[k] <= L*{_SLOPE}*(D[k] + k*eta*(L + r)*W[k])             by combine k*eta*e_le, (L**2/(L + r))*y_dw
+      next:   D[k+1] == (1 - eta*rho)**2*D[k] + eta**2*(E[k] + N[k] + EM[k]) + (1 - eta*rho)*eta*(DE[k] + DM[k])   by identity
+      step:   k*D[k+1] <= (k + 1)*(D[k] + k*eta**2*{_SQUARE("k")})
+                by combine k*next, ((1 - eta*rho)/{_SLOPE})*y_de, ((1 - eta*rho)/(r*(L + r)))*y_dm, (k*eta**2/({_SLOPE}*r*(L + r)))*y_em,
+                  (eta*{_WHOLE}/{_SLOPE})*slope, (k + 1 - (1 - eta*(rho - L))*{_WHOLE})*d_pos, (eta*(rho - L)*k**2*eta**2*(L**2 + L*r))*w_pos,
+                  (eta*(rho - L)*k**2*eta**2*(1 + L/r))*m_pos
+      first:  D[1] <= eta**2*{_SQUARE("1")}            by derivation
+      all:    D[J] <= (eta*J)**2*{_SQUARE("J")}
+                by induction J: base combine first; step combine (1/J)*step(k=J), ((J + 1)/J)*ih,
+                  (-(eta*(J + 1))**2*(L**2 + L*r))*w_same(k=J), (-(eta*(J + 1))**2*(1 + L/r))*m_same(k=J)
+      done:   claim   by combine all, (eta**2*(J + K)*{_SQUARE("J")})*steps
+    """,
+    states=PlayedStates(play_common, start=partial(play_common, start=True)),
+    rounds={"k": 0, "J": 1},
+    quantities={name: _QUANTITIES[name] for name in ("D", "W", "N", "E", "DW", "DE", "DM", "EM")},
+    given={"steps": "J == K"},
+    assumed={"smooth": COMMON_SAMPLES.assumed["smooth"]},
+    added=("L < rho", "eta <= 1/rho"),
+)
+
+
+def _mean_of(length: str) -> str:
+    """Of m + 1 outcomes, with their probabilities p."""
+    return f"sum(p[w]*sqrt({length}[w]), w, 0, m)"
+
+
+#: Lemma 5 with rho > L, in expectation over all that is drawn
+LEMMA_FIVE = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 1 <= K",
+    f"{_mean_of('D')} <= {formula(allowed_common, eta='eta', K='K', L='L', V=_mean_of('W'), M=_mean_of('N'), rho='rho')}",
+    """
+      d_pos:  0 <= D[w]                                by derivation
+      w_pos:  0 <= W[w]                                by derivation
+      m_pos:  0 <= N[w]                                by derivation
+      any:    (D[w]/(eta*K)**2 - L**2*W[w] - N[w])/L <= r*W[w] + N[w]/r              by combine (1/(L*(eta*K)**2))*path
+      best:   (D[w]/(eta*K)**2 - L**2*W[w] - N[w])/L <= 2*sqrt(W[w])*sqrt(N[w])      by least r of any
+      whole:  sqrt(D[w])**2 <= (eta*K*(L*sqrt(W[w]) + sqrt(N[w])))**2                by combine (L*(eta*K)**2)*best
+      length: sqrt(D[w]) <= eta*K*(L*sqrt(W[w]) + sqrt(N[w]))                        by root whole
+      done:   claim   by induction m: base combine p[0]*length(w=0); step combine 1*ih, p[m+1]*length(w=m+1)
+    """,
+    states=PlayedStates(play_outcomes),
+    rounds={"w": 0, "m": 0},
+    auxiliary="0 < r",
+    sequences={"p": "0..1"},
+    quantities={name: COMMON_SQUARES.quantities[name] for name in "DWN"},
+    given={"path": f"D[w] <= (eta*K)**2*{_SQUARE('w')}"},
+    inside={"path": Inside(COMMON_SQUARES, "J", {name: name for name in ("v", "server", "dual")})},
+    added=COMMON_SQUARES.added,
 )

@@ -230,7 +230,10 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 5, (17)",
         APART_TEXT(""),
-        [Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired")],
+        [
+            Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired"),
+            Step("in expectation", local_steps.LEMMA_FIVE, "repaired"),
+        ],
         besides=partial(check_apart, of=APART, at=REACHED),
         faults=[
             Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
@@ -238,21 +241,11 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=["client i has no exchanged sample"],
         repaired=f"The same with {BELOW_L}.",
-        conclusions=[
-            Conclusion(
-                "over the draws",
-                [
-                    (
-                        "For every draw of samples the length is at most eta K (L V + M), V and M as they are at the start of the round; an "
-                        "expectation keeps that.",
-                        "fact 1",
-                    )
-                ],
-                ("K steps, rho > L",),
-                "repaired",
-            )
+        readings=[
+            SIGN_OF_RHO_L,
+            "In expectation over any m + 1 outcomes of all that is drawn, this round and before, with the probabilities p[w]: D, W and N are the "
+            "squared lengths of Delta_i - hat Delta_i, theta^t - hat theta^t and lambda_i^t - hat lambda_i^t.",
         ],
-        readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
     claim_steps(

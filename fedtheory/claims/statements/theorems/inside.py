@@ -38,7 +38,7 @@ def require_inside(theorem: Theorem) -> None:
                 "a theorem about states inside of a round is about states that a function plays, and so is the one that rests on it"
             )
         _require_quantities(theorem, inside)
-        for fixed, region in theorem.parameters.cases():
+        for fixed, region in theorem.all_parameters.cases():
             field = ParameterField(region)
             numbers: dict[str, Any] = {**fixed, **field.parameters()}
             formulas = {
