@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
-from fedtheory.claims import Claim, Context, Finding, Table, Theorem
+from fedtheory.claims import Claim, Context, Finding, Table
 from fedtheory.claims.protocol import Clause
 from fedtheory.core.errors import require
-from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.afedpd import stable
+from paper_checks.afedpd import floors, stable
 from paper_checks.afedpd.factors import factor, to_four_digits
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_radii, draw_thresholds
-from paper_checks.afedpd.moments import (
-    FAMILIES,
-    GIVEN,
-    MAPS,
-    OPTIMAL,
-    noise_of_fedadmm,
-    products_fall,
-    rational_matrix,
-)
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.tables import of_numbers
 from paper_checks.afedpd.theory import PAPER
-from paper_checks.formulas import formula
-from paper_checks.steps import Conclusion, Step, claim_steps
-from problems.dual_drift import drift_radius, moment_map
+from paper_checks.steps import Step, claim_steps
+from problems.dual_drift import drift_radius
 
 METHODS = ("equal fedadmm", "feddyn", "a-fedpd")
 #: catalogue of the paper's claims: (FedADMM as printed, FedDyn, A-FedPD) for C = 100, exact solves
@@ -79,73 +66,13 @@ def thresholds() -> Iterator[str]:
         )
 
 
-# ---- no fixed point -----------------------------------------------------------------------------------------------------
-
-
-def stands_still_where_alike(exchanged: int = 1) -> bool:
-    """Whether a state that a round keeps whoever is drawn has lambda_i = 0 for all: P < C clients of which one is exchanged for another.
-
-    Where nothing moves every model is x and lambda_i = -grad f_i(x); the server's x + mean over the active lambda_i/rho is x for every subset. Of two
-    subsets that differ in i and j the means are (lambda_i - lambda_j)/P apart: all duals are alike, and so 0.
-    """
-    rho, P, others, mine, yours, x = symbols("rho P sum_of_others lambda_i lambda_j x")
-    servers = [x + (others + dual) / (P * rho) for dual in (mine, yours)]
-    return is_zero(servers[0] - servers[1] - exchanged * (mine - yours) / (P * rho))
-
-
-def above_floor(noise: Any = noise_of_fedadmm) -> Theorem:
-    """E x^2 is at least what a round adds to it, of which the part with mean d_i lambda_i^* dies out."""
-    family = FAMILIES["fedadmm"]
-
-    def added(N: str, K: str) -> str:
-        return formula(lambda N, K, **of: noise(squares=N, products=K, **of)[0], N=N, K=K, **GIVEN)
-
-    return Theorem(
-        "0 < a, 0 < rho, C in 2.., 1 <= P < C",
-        (f"{added('N[0]', 'f**T*K[0]')} <= X[T+1]", "K[T] -> 0 as T", f"0 < {added('1', '0')}"),
-        f"""
-          fall: K[t+1] == f*K[t]                               by identity
-          all:  K[T] == f**T*K[0]                              by induction T: base combine; step combine f*ih, fall(t=T)
-          same: N[t+1] == N[t]                                 by identity
-          kept: N[T] == N[0]                                   by induction T: base combine; step combine ih, same(t=T)
-          left: {added("N[t]", "K[t]")} <= X[t+1]              by derivation
-          one:  claim 1    by combine 1*left(t=T), (-({added("1", "0")}))*kept, (-({added("0", "1")}))*all
-          low:  f**T*K[0] <= K[T]                              by combine (-1)*all
-          high: K[T] <= f**T*K[0]                              by combine all
-          two:  claim 2                                        by squeeze low, high
-          more: claim 3                                        by combine
-        """,
-        states=family.states(),
-        rounds={"t": 0, "T": 0},
-        where={"f": formula(products_fall, **GIVEN)},
-        quantities={
-            "N": f"mean(norm2({OPTIMAL}))",
-            "K": f"mean(dot({family.dual}, {OPTIMAL}))",
-            "X": family.moments["X"],
-        },
-    )
-
-
-def floor_of(rho: Fraction, C: int, P: int) -> Fraction:
-    """The limit of E x^2 over mean (lambda_i^*)^2: first entry of (I - M)^{-1} (v/rho^2, 0, 0, 0), where M's roots are inside the unit circle."""
-    sympy = require("sympy", "linear solves")
-    M = rational_matrix(moment_map("fedadmm", rho, C, P))
-    noise = noise_of_fedadmm(rho, Fraction(C), Fraction(P), Fraction(1), Fraction(0))
-    found = (sympy.eye(4) - M).LUsolve(rational_matrix([[n] for n in noise]))[0]
-    return Fraction(int(found.p), int(found.q))
-
-
-def floor_is(value: str) -> bool:
-    """Whether the floor for C = 100, P = 10, rho = a/2 is this number, to five digits."""
-    return compare(abs(floor_of(Fraction(1, 2), 100, 10) - Fraction(value)), "<", Fraction(1, 100000))
-
+# ---- FedADMM where clients differ -------------------------------------------------------------------------------------
 
 FLOOR = (
     Clause("FedADMM as printed has no fixed point where clients differ and P < C:", ("no fixed point",)),
     Clause("E x^2 keeps above a floor,", ("a floor",)),
-    Clause("to which it tends where it is stable, 0.41159 mean b_i^2 for C = 100, P = 10, rho = a/2.", ("floor",)),
+    Clause("and for C = 100, P = 10, rho = a/2 it tends to 0.41159 mean b_i^2.", ("limit",)),
 )
-_DIES_OUT = "the homogeneous map"
 
 
 # ---- few clients, and inexact solves ----------------------------------------------------------------------------------
@@ -219,27 +146,13 @@ CLAIMS: list[Claim] = [
         "Eq. (6)",
         FLOOR,
         [
-            Step("moments", MAPS["FedADMM as printed", "fedadmm"]["X"]),
-            between(_DIES_OUT, "1/2", 10, "", "0.999"),
-            Step("a floor", above_floor()),
+            Step("no fixed point", floors.NO_FIXED_POINT),
+            Step("a floor", floors.ABOVE),
+            Step("limit", floors.tends_to_floor("0.41159")),
         ],
-        conclusions=[
-            Conclusion(
-                "no fixed point",
-                "a state that a round keeps whoever takes part has models x and duals -grad f_i(x), whose averages over subsets of P < C clients are "
-                "0: they are all alike, and 0, so that x minimises every f_i. The clients (a/2)(x - b_i)^2 have no such point unless the b_i "
-                "are equal",
-                confirmed=[stands_still_where_alike],
-                wrong={"another mean after an exchange": [lambda: stands_still_where_alike(2)]},
-            ),
-            Conclusion(
-                "floor",
-                "the map of the moments without what optimal duals add takes every state to 0, so that with it they tend to its fixed point, "
-                "(I - M)^{-1} of what is added, once mean d_i lambda_i^* has died out: E x^2 -> 0.41159 mean b_i^2",
-                ("moments", _DIES_OUT),
-                confirmed=[lambda: floor_is("0.41159")],
-                wrong={"a hundredth more": [lambda: floor_is("0.4157")]},
-            ),
+        readings=[
+            "A round that leaves the model, and all duals, has mean ||lambda_i^*||^2 <= 0, so that all b_i are one point, b_i = c_i - mean c_i.",
+            "v_j[n] are numbers that first_j and next_j make, all positive: the weight in E x^2 of a form of n rounds before.",
         ],
         assumptions=[FAMILY],
         kind="divergence",

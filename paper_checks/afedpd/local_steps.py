@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import norm2
+from fedtheory.claims import Inside, dot, norm2
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
@@ -99,11 +100,8 @@ DRIFT = Theorem(
 )
 
 
-def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, exchanged: bool = False) -> list[Any]:
-    """v = (theta_{i,k} - theta^t) - its hat under (13), with one draw a step in both runs; g is the difference of the slopes on a common sample.
-
-    ``exchanged``: step k draws the exchanged sample where d_k = 1, of which one and one - (g + more) are the slopes, and another where d_k = 0.
-    """
+def play_two_runs(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """v = (theta_{i,k} - theta^t) - its hat under (13), with one draw a step in both runs; g is the difference of the slopes on a common sample."""
     v = w.vector("v") * (0 if start else 1)
     server, dual = w.vector("theta - hat theta"), w.vector("lambda_i - hat lambda_i")
     w.assume("server", norm2(server) - p.V**2)
@@ -112,14 +110,8 @@ def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, excha
     for k in range(last + 1):
         g = w.vector(f"g {k}")
         w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
-        slopes = g
-        if exchanged:
-            one, more = w.vector(f"one {k}"), w.vector(f"more {k}")
-            w.assume(f"Lipschitz {k}", norm2(one) - p.G**2)
-            w.assume(f"other Lipschitz {k}", norm2(one - g - more) - p.G**2)
-            slopes = g + more * getattr(p, f"d_{k}")
-        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=slopes))
-        v = v * (1 - p.eta * p.rho) - (slopes + dual) * p.eta
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
+        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
     return states
 
 
@@ -149,12 +141,6 @@ LENGTHS = """
       c_de:   DE[k] <= 2*sqrt(D[k])*sqrt(E[k])         by least s of y_de
       c_dm:   DM[k] <= 2*sqrt(D[k])*sqrt(N[k])         by least s of y_dm
       c_em:   EM[k] <= 2*sqrt(E[k])*sqrt(N[k])         by least s of y_em
-      w_le:   W[k] <= V**2                             by derivation
-      w_sq:   sqrt(W[k])**2 <= V**2                    by combine w_le
-      w_len:  sqrt(W[k]) <= V                          by root w_sq
-      m_le:   N[k] <= M**2                             by derivation
-      m_sq:   sqrt(N[k])**2 <= M**2                    by combine m_le
-      m_len:  sqrt(N[k]) <= M                          by root m_sq
       f_is:   F[k] == D[k] + DW[k] + W[k]              by identity
       f_sq:   sqrt(F[k])**2 <= (sqrt(D[k]) + sqrt(W[k]))**2   by combine f_is, 1*c_dw
       f_len:  sqrt(F[k]) <= sqrt(D[k]) + sqrt(W[k])    by root f_sq
@@ -182,6 +168,12 @@ COMMON_SAMPLES = Theorem(
     ),
     LENGTHS
     + """
+      w_le:   W[k] <= V**2                             by derivation
+      w_sq:   sqrt(W[k])**2 <= V**2                    by combine w_le
+      w_len:  sqrt(W[k]) <= V                          by root w_sq
+      m_le:   N[k] <= M**2                             by derivation
+      m_sq:   sqrt(N[k])**2 <= M**2                    by combine m_le
+      m_len:  sqrt(N[k]) <= M                          by root m_sq
       e_le:   E[k] <= L**2*F[k]                        by derivation
       e_sq:   sqrt(E[k])**2 <= (L*sqrt(F[k]))**2       by combine e_le
       e_len:  sqrt(E[k]) <= L*sqrt(F[k])               by root e_sq
@@ -206,46 +198,6 @@ COMMON_SAMPLES = Theorem(
 )
 
 
-EXCHANGED_SAMPLE = Theorem(
-    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G",
-    (
-        "sqrt(D[k+1]) <= (1 - eta*(rho - L))*sqrt(D[k]) + eta*(L*V + M) + 2*eta*G*d[k]",
-        f"sqrt(D[K]) <= {formula(allowed_common, K='K', **_OF)} + 2*eta*G*(sum(d[k], k, 0, K) - d[K])",
-    ),
-    LENGTHS
-    + """
-      drawn:  0 <= d[k]                                by combine
-      e_le:   E[k] <= (1 - d[k])*L**2*F[k] + 4*d[k]*G**2          by derivation
-      e_sq:   sqrt(E[k])**2 <= ((1 - d[k])*L*sqrt(F[k]) + 2*d[k]*G)**2
-                by combine 1*e_le, (-L**2*F[k] - 4*G**2 + 4*L*G*sqrt(F[k]))*flag
-      e_len:  sqrt(E[k]) <= (1 - d[k])*L*sqrt(F[k]) + 2*d[k]*G    by root e_sq
-      step:   claim 1
-                by combine 1*n_len, eta*e_len, (eta*L)*f_len, (eta*L)*w_len, eta*m_len, (eta*L*sqrt(F[k]))*drawn
-      less:   sqrt(D[k+1]) <= sqrt(D[k]) + eta*(L*V + M) + 2*eta*G*d[k]     by combine 1*step
-      zero:   D[0] == 0                                by identity
-      begin:  sqrt(D[0])**2 <= 0                       by combine zero
-      none:   sqrt(D[0]) <= 0                          by root begin
-      done:   claim 2   by induction K: base combine 1*none; step combine 1*less(k=K), 1*ih
-    """,
-    states=PlayedStates(
-        partial(play_two_runs, exchanged=True), start=partial(play_two_runs, start=True, exchanged=True)
-    ),
-    rounds={"k": 0, "K": 0},
-    auxiliary="0 < s",
-    sequences={"d": "0..1"},
-    given={"flag": "d[k]**2 == d[k]"},
-    quantities=_QUANTITIES,
-    assumed={
-        "server": "V is at least ||theta^t - hat theta^t||",
-        "duals": "M is at least ||lambda_i^t - hat lambda_i^t||",
-        "smooth": "every sample's loss is L-smooth, which Assumption 1 says of f_i",
-        "Lipschitz": "stochastic gradients are at most G long (Assumption 2, of every sample)",
-        "other Lipschitz": "the same on the other data",
-    },
-    added=("L < rho", "eta <= 1/rho"),
-)
-
-
 def play_counts(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
     """How often draws with replacement from S samples find the exchanged one, as multiples of a vector e."""
     e = w.vector("e")
@@ -259,20 +211,18 @@ def play_counts(w: World, p: Parameters, last: int, start: bool = False) -> list
 
 
 _IN_A_STEP = {**_OF, "V": "X[k]", "W": "V", "G": "G", "S": "S"}
-#: n[K] is how often K draws find the exchanged sample on average: EXCHANGED_SAMPLE's right side is that of Lemma 6 then, and its step the proof's
+#: n[K] is how often K draws find the exchanged sample on average; and what the paper's recursion has for a step
 EXPECTED = Theorem(
     "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G, 1 <= S",
     (
         "n[K] == K/S",
-        f"{formula(allowed_common, K='K', **_OF)} + 2*eta*G*n[K] == {formula(allowed_apart, K='K', S='S', G='G', eta='eta', L='L', V='V', M='M')}",
         f"{formula(mixed_step, **_IN_A_STEP)} <= {formula(step_apart, **_IN_A_STEP)}",
     ),
     """
       begin: n[0] == 0       by identity
       draw:  n[k+1] == n[k] + 1/S*E[k]     by identity
       draws: claim 1         by induction K: base combine begin; step combine 1*ih, 1*draw(k=K), (1/S)*unit(k=K)
-      right: claim 2         by combine (2*eta*G)*draws
-      mixed: claim 3         by combine
+      mixed: claim 2         by combine
     """,
     states=PlayedStates(play_counts, start=partial(play_counts, start=True)),
     rounds={"k": 0, "K": 0},
@@ -280,4 +230,243 @@ EXPECTED = Theorem(
     sequences={"X": "0"},
     given={"unit": "E[k] == 1"},
     added=("L < rho", "eta <= 1/rho"),
+)
+
+
+# ---- Lemma 5 in expectation -------------------------------------------------------------------------------------------
+
+
+def play_common(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Two runs on samples that both have, as `play_two_runs`, from any lengths of ``server`` and ``dual``."""
+    v, server, dual = w.vector("v") * (0 if start else 1), w.vector("server"), w.vector("dual")
+    states = []
+    for k in range(last + 1):
+        g = w.vector(f"g {k}")
+        w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
+        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
+    return states
+
+
+def play_outcomes(w: World, p: Parameters, last: int) -> list[Any]:
+    """One outcome after the other of all that is drawn: where a round begins, and where K local steps end."""
+    return [
+        SimpleNamespace(**{name: w.vector(f"{name} {k}") for name in ("v", "server", "dual")}) for k in range(last + 1)
+    ]
+
+
+#: (L V + M)^2 for the best r, V^2 = W, M^2 = N
+_SQUARE = "(L**2*W[{0}] + N[{0}] + L*(r*W[{0}] + N[{0}]/r))".format
+#: parts of a step beside k: of the slope, of the dual, and of the whole
+_SLOPE, _DUAL, _WHOLE = "(eta*L*k + L/(L + r))", "(r/(L + r))", "(k + 1 - eta*(rho - L)*k)"
+COMMON_SQUARES = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 1 <= K, 0 < r",
+    f"D[J] <= (eta*K)**2*{_SQUARE('J')}",
+    f"""
+      w_same: W[k+1] == W[k]                           by identity
+      m_same: N[k+1] == N[k]                           by identity
+      d_pos:  0 <= D[k]                                by derivation
+      w_pos:  0 <= W[k]                                by derivation
+      m_pos:  0 <= N[k]                                by derivation
+      e_le:   E[k] <= L**2*(D[k] + DW[k] + W[k])       by derivation
+      y_dw:   k*eta*(L + r)*DW[k] <= D[k] + (eta*(L + r)*k)**2*W[k]            by derivation
+      y_de:   k*eta*{_SLOPE}*DE[k] <= {_SLOPE}**2*D[k] + (k*eta)**2*E[k]       by derivation
+      y_dm:   k*eta*(L + r)*r*DM[k] <= r**2*D[k] + (k*eta*(L + r))**2*N[k]     by derivation
+      y_em:   {_SLOPE}*r*(L + r)*EM[k] <= r**2*E[k] + ({_SLOPE}*(L + r))**2*N[k]       by derivation
+      slope:  k*eta*E[k] <= L*{_SLOPE}*(D[k] + k*eta*(L + r)*W[k])             by combine k*eta*e_le, (L**2/(L + r))*y_dw
+      next:   D[k+1] == (1 - eta*rho)**2*D[k] + eta**2*(E[k] + N[k] + EM[k]) + (1 - eta*rho)*eta*(DE[k] + DM[k])   by identity
+      step:   k*D[k+1] <= (k + 1)*(D[k] + k*eta**2*{_SQUARE("k")})
+                by combine k*next, ((1 - eta*rho)/{_SLOPE})*y_de, ((1 - eta*rho)/(r*(L + r)))*y_dm, (k*eta**2/({_SLOPE}*r*(L + r)))*y_em,
+                  (eta*{_WHOLE}/{_SLOPE})*slope, (k + 1 - (1 - eta*(rho - L))*{_WHOLE})*d_pos, (eta*(rho - L)*k**2*eta**2*(L**2 + L*r))*w_pos,
+                  (eta*(rho - L)*k**2*eta**2*(1 + L/r))*m_pos
+      first:  D[1] <= eta**2*{_SQUARE("1")}            by derivation
+      all:    D[J] <= (eta*J)**2*{_SQUARE("J")}
+                by induction J: base combine first; step combine (1/J)*step(k=J), ((J + 1)/J)*ih,
+                  (-(eta*(J + 1))**2*(L**2 + L*r))*w_same(k=J), (-(eta*(J + 1))**2*(1 + L/r))*m_same(k=J)
+      done:   claim   by combine all, (eta**2*(J + K)*{_SQUARE("J")})*steps
+    """,
+    states=PlayedStates(play_common, start=partial(play_common, start=True)),
+    rounds={"k": 0, "J": 1},
+    quantities={name: _QUANTITIES[name] for name in ("D", "W", "N", "E", "DW", "DE", "DM", "EM")},
+    given={"steps": "J == K"},
+    assumed={"smooth": COMMON_SAMPLES.assumed["smooth"]},
+    added=("L < rho", "eta <= 1/rho"),
+)
+
+
+def _mean_of(length: str) -> str:
+    """Of m + 1 outcomes, with their probabilities p."""
+    return f"sum(p[w]*sqrt({length}[w]), w, 0, m)"
+
+
+#: Lemma 5 with rho > L, in expectation over all that is drawn
+LEMMA_FIVE = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 1 <= K",
+    f"{_mean_of('D')} <= {formula(allowed_common, eta='eta', K='K', L='L', V=_mean_of('W'), M=_mean_of('N'), rho='rho')}",
+    """
+      d_pos:  0 <= D[w]                                by derivation
+      w_pos:  0 <= W[w]                                by derivation
+      m_pos:  0 <= N[w]                                by derivation
+      any:    (D[w]/(eta*K)**2 - L**2*W[w] - N[w])/L <= r*W[w] + N[w]/r              by combine (1/(L*(eta*K)**2))*path
+      best:   (D[w]/(eta*K)**2 - L**2*W[w] - N[w])/L <= 2*sqrt(W[w])*sqrt(N[w])      by least r of any
+      whole:  sqrt(D[w])**2 <= (eta*K*(L*sqrt(W[w]) + sqrt(N[w])))**2                by combine (L*(eta*K)**2)*best
+      length: sqrt(D[w]) <= eta*K*(L*sqrt(W[w]) + sqrt(N[w]))                        by root whole
+      done:   claim   by induction m: base combine p[0]*length(w=0); step combine 1*ih, p[m+1]*length(w=m+1)
+    """,
+    states=PlayedStates(play_outcomes),
+    rounds={"w": 0, "m": 0},
+    auxiliary="0 < r",
+    sequences={"p": "0..1"},
+    quantities={name: COMMON_SQUARES.quantities[name] for name in "DWN"},
+    given={"path": f"D[w] <= (eta*K)**2*{_SQUARE('w')}"},
+    inside={"path": Inside(COMMON_SQUARES, "J", {name: name for name in ("v", "server", "dual")})},
+    added=COMMON_SQUARES.added,
+)
+
+
+# ---- Lemma 6 in expectation -------------------------------------------------------------------------------------------
+
+
+def play_exchanged(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Two runs of which a step may draw the exchanged sample: ``draw`` is e then, and 0 else; ``count`` is the sum of what was drawn before."""
+    (v, count), e = (w.vector(name) * (0 if start else 1) for name in ("v", "count")), w.vector("e")
+    server, dual, states = w.vector("server"), w.vector("dual"), list[Any]()
+    for k in range(last + 1):
+        g, draw = w.vector(f"g {k}"), w.vector(f"draw {k}")
+        w.assume(f"slopes {k}", norm2(g) - norm2(v + server) * p.L**2 - dot(draw, e) * (4 * p.G**2))
+        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g, e=e, draw=draw, count=count))
+        v, count = v * (1 - p.eta * p.rho) - (g + dual) * p.eta, count + draw
+    return states
+
+
+def play_exchanged_outcomes(w: World, p: Parameters, last: int) -> list[Any]:
+    """The same as `play_outcomes`, beside how often the exchanged sample was drawn."""
+    e = w.vector("e")
+    return [
+        SimpleNamespace(**vars(state), e=e, count=w.vector(f"count {k}"))
+        for k, state in enumerate(play_outcomes(w, p, last))
+    ]
+
+
+_LAST = "eta*K*L*sqrt(W[J]) + eta*K*sqrt(N[J]) + 2*eta*G*C[J]"
+EXCHANGED_LENGTHS = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 1 <= K, 0 < G",
+    f"sqrt(D[J]) <= {_LAST}",
+    LENGTHS
+    + """
+      w_same: W[k+1] == W[k]                           by identity
+      w_sq:   sqrt(W[k])**2 <= sqrt(W[k+1])**2         by combine (-1)*w_same
+      w_len:  sqrt(W[k]) <= sqrt(W[k+1])               by root w_sq
+      m_same: N[k+1] == N[k]                           by identity
+      m_sq:   sqrt(N[k])**2 <= sqrt(N[k+1])**2         by combine (-1)*m_same
+      m_len:  sqrt(N[k]) <= sqrt(N[k+1])               by root m_sq
+      zero:   D[0] == 0                                by identity
+      begin:  sqrt(D[0])**2 <= 0                       by combine zero
+      none:   sqrt(D[0]) <= 0                          by root begin
+      drawn:  0 <= d[k]                                by combine 1*flag, square(d[k])
+      more:   C[k+1] == C[k] + d[k]                    by identity
+      first:  C[0] == 0                                by identity
+      e_le:   E[k] <= L**2*F[k] + 4*G**2*d[k]          by derivation
+      e_sq:   sqrt(E[k])**2 <= (L*sqrt(F[k]) + 2*G*d[k])**2     by combine 1*e_le, (-4*G**2)*flag, (4*L*G*sqrt(F[k]))*drawn
+      e_len:  sqrt(E[k]) <= L*sqrt(F[k]) + 2*G*d[k]    by root e_sq
+      less:   sqrt(D[k+1]) <= sqrt(D[k]) + eta*(L*sqrt(W[k]) + sqrt(N[k])) + 2*eta*G*d[k]
+                by combine 1*n_len, eta*e_len, (eta*L)*f_len
+      all:    sqrt(D[k]) <= eta*k*L*sqrt(W[k]) + eta*k*sqrt(N[k]) + 2*eta*G*C[k]
+                by induction k: base combine 1*none, (-2*eta*G)*first;
+                  step combine 1*less(k=k), 1*ih, (-2*eta*G)*more, (eta*L*(k + 1))*w_len, (eta*(k + 1))*m_len
+      done:   claim   by combine 1*all(k=J), (eta*(L*sqrt(W[J]) + sqrt(N[J])))*steps
+    """,
+    states=PlayedStates(play_exchanged, start=partial(play_exchanged, start=True)),
+    rounds={"k": 0, "J": 1},
+    auxiliary="0 < s",
+    quantities={**_QUANTITIES, "d": "dot(draw, e)", "C": "dot(count, e)"},
+    given={"steps": "J == K", "flag": "d[k]**2 == d[k]"},
+    assumed={
+        "slopes": f"{COMMON_SAMPLES.assumed['smooth']}; on the exchanged sample slopes are at most G long in both runs (Assumption 2). "
+        "<draw, e> is 1 where that is drawn, and 0 elsewhere"
+    },
+    added=("L < rho", "eta <= 1/rho"),
+)
+#: the square of this, for any r, x and y, of which the best make it so
+_WHOLE_SQUARE = (
+    f"(eta*K)**2*{_SQUARE('{0}')} + 2*eta**2*K*G*(L*(x*C[{{0}}] + C[{{0}}]*W[{{0}}]/x) + y*C[{{0}}] + C[{{0}}]*N[{{0}}]/y) + (2*eta*G*C[{{0}}])**2"
+).format
+EXCHANGED_COUNT = replace(
+    EXCHANGED_LENGTHS,
+    region="0 < L, 0 < rho, 0 < eta, 0 < G",
+    claim="0 <= C[J]",
+    proof="""
+      drawn:  0 <= d[k]                                by combine 1*flag, square(d[k])
+      more:   C[k+1] == C[k] + d[k]                    by identity
+      first:  C[0] == 0                                by identity
+      all:    0 <= C[k]                                by induction k: base combine first; step combine ih, more, drawn
+      done:   claim                                    by combine all(k=J)
+    """,
+    auxiliary="",
+    quantities={name: EXCHANGED_LENGTHS.quantities[name] for name in "dC"},
+    given={"flag": EXCHANGED_LENGTHS.given["flag"]},
+    added=(),
+)
+EXCHANGED_SQUARES = replace(
+    EXCHANGED_LENGTHS,
+    region=f"{EXCHANGED_LENGTHS.region}, 0 < s, 0 < r, 0 < x, 0 < y",
+    claim=f"D[J] <= {_WHOLE_SQUARE('J')}",
+    proof=f"""
+      d_pos:  0 <= D[k]                                by derivation
+      w_pos:  0 <= W[k]                                by derivation
+      m_pos:  0 <= N[k]                                by derivation
+      whole:  D[J] <= ({_LAST})**2
+                by combine sqrt(D[J])*lengths, (eta*K*L*sqrt(W[J]))*lengths, (eta*K*sqrt(N[J]))*lengths, (2*eta*G*C[J])*lengths
+      cross:  2*sqrt(W[J])*sqrt(N[J]) <= r*W[J] + N[J]/r          by combine (1/r)*square(r*sqrt(W[J]) - sqrt(N[J]))
+      by_x:   2*sqrt(W[J]) <= x + W[J]/x                          by combine (1/x)*square(x - sqrt(W[J]))
+      by_y:   2*sqrt(N[J]) <= y + N[J]/y                          by combine (1/y)*square(y - sqrt(N[J]))
+      done:   claim
+                by combine 1*whole, ((eta*K)**2*L)*cross, (2*eta**2*K*G*L*C[J])*by_x, (2*eta**2*K*G*C[J])*by_y
+    """,
+    auxiliary="",
+    quantities={name: EXCHANGED_LENGTHS.quantities[name] for name in "DWNCd"},
+    rests={"lengths": EXCHANGED_LENGTHS, "count": EXCHANGED_COUNT},
+)
+
+_BASE = "eta*K*(L*sqrt(W[w]) + sqrt(N[w]))"
+#: Lemma 6 with rho > L, where the exchanged sample is found K/S times in expectation
+LEMMA_SIX = replace(
+    LEMMA_FIVE,
+    region=f"{EXCHANGED_LENGTHS.region}, 1 <= S",
+    claim=f"{_mean_of('D')} <= "
+    + formula(allowed_apart, eta="eta", K="K", L="L", V=_mean_of("W"), M=_mean_of("N"), G="G", S="S"),
+    proof=f"""
+      d_pos:  0 <= D[w]                                by derivation
+      w_pos:  0 <= W[w]                                by derivation
+      m_pos:  0 <= N[w]                                by derivation
+      c_w:    sqrt(C[w]*W[w])**2 <= (sqrt(C[w])*sqrt(W[w]))**2                        by combine
+      c_n:    sqrt(C[w]*N[w])**2 <= (sqrt(C[w])*sqrt(N[w]))**2                        by combine
+      of_w:   sqrt(C[w]*W[w]) <= sqrt(C[w])*sqrt(W[w])                                by root c_w
+      of_n:   sqrt(C[w]*N[w]) <= sqrt(C[w])*sqrt(N[w])                                by root c_n
+      any:    (D[w] - (eta*K)**2*(L**2*W[w] + N[w]) - 2*eta**2*K*G*(L*(x*C[w] + C[w]*W[w]/x) + y*C[w] + C[w]*N[w]/y) - (2*eta*G*C[w])**2)
+                /(L*(eta*K)**2) <= r*W[w] + N[w]/r                                    by combine (1/(L*(eta*K)**2))*path
+      best_r: (D[w] - (eta*K)**2*(L**2*W[w] + N[w]) - 2*eta**2*K*G*(L*(x*C[w] + C[w]*W[w]/x) + y*C[w] + C[w]*N[w]/y) - (2*eta*G*C[w])**2)
+                /(L*(eta*K)**2) <= 2*sqrt(W[w])*sqrt(N[w])                            by least r of any
+      any_x:  (D[w] - ({_BASE})**2 - 2*eta**2*K*G*(y*C[w] + C[w]*N[w]/y) - (2*eta*G*C[w])**2)/(2*eta**2*K*G*L) <= x*C[w] + C[w]*W[w]/x
+                by combine (K/(2*G))*best_r
+      best_x: (D[w] - ({_BASE})**2 - 2*eta**2*K*G*(y*C[w] + C[w]*N[w]/y) - (2*eta*G*C[w])**2)/(2*eta**2*K*G*L) <= 2*sqrt(C[w])*sqrt(C[w]*W[w])
+                by least x of any_x
+      any_y:  (D[w] - ({_BASE})**2 - (2*eta*G*C[w])**2)/(2*eta**2*K*G) - 2*L*C[w]*sqrt(W[w]) <= y*C[w] + C[w]*N[w]/y
+                by combine L*best_x, (2*L*sqrt(C[w]))*of_w
+      best_y: (D[w] - ({_BASE})**2 - (2*eta*G*C[w])**2)/(2*eta**2*K*G) - 2*L*C[w]*sqrt(W[w]) <= 2*sqrt(C[w])*sqrt(C[w]*N[w])
+                by least y of any_y
+      whole:  sqrt(D[w])**2 <= ({_BASE} + 2*eta*G*C[w])**2     by combine (2*eta**2*K*G)*best_y, (4*eta**2*K*G*sqrt(C[w]))*of_n
+      length: sqrt(D[w]) <= {_BASE} + 2*eta*G*C[w]             by root whole
+      all:    {_mean_of("D")} <= eta*K*L*{_mean_of("W")} + eta*K*{_mean_of("N")} + 2*eta*G*sum(p[w]*C[w], w, 0, m)
+                by induction m: base combine p[0]*length(w=0); step combine 1*ih, p[m+1]*length(w=m+1)
+      done:   claim   by combine 1*all, (2*eta*G)*found
+    """,
+    states=PlayedStates(play_exchanged_outcomes),
+    auxiliary="0 < s, 0 < r, 0 < x, 0 < y",
+    quantities={name: EXCHANGED_LENGTHS.quantities[name] for name in "DWNC"},
+    given={"path": f"D[w] <= {_WHOLE_SQUARE('w')}", "count": "0 <= C[w]", "found": "sum(p[w]*C[w], w, 0, m) <= K/S"},
+    inside={
+        "path": Inside(EXCHANGED_SQUARES, "J", {name: name for name in ("v", "server", "dual", "e", "count")}),
+        "count": Inside(EXCHANGED_COUNT, "J", {name: name for name in ("e", "count")}),
+    },
 )

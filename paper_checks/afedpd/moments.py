@@ -6,17 +6,16 @@ a linear map (`problems.dual_drift.moment_map`), from which theorems are written
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Theorem, proved
+from fedtheory.claims import Claim, Theorem
 from fedtheory.claims.protocol import Clause
 from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.core.errors import require
-from fedtheory.proofs.facts import compare
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_equal_clients, draw_spread
 from paper_checks.afedpd.structure import DERIVED
 from paper_checks.formulas import formula
@@ -67,6 +66,7 @@ FAMILIES = {
     "feddyn": Family("feddyn", "x - bar(c_i)", f"lam_i - {OPTIMAL}"),
     "feddyn-printed": Family("feddyn-printed", "x - bar(c_i)", f"lam_i - {OPTIMAL}", ("lam - bar(lam_i)",)),
     "fedadmm": Family("fedadmm-active", "x - bar(c_i)", f"lam_i - {OPTIMAL}"),
+    "equal feddyn": Family("feddyn", "x - c", "lam_i", alike=True),
     "equal a-fedpd": Family("a-fedpd", "x_bar - c", "mu_i", ("mu_i", TIED), alike=True),
     "equal fedadmm": Family("fedadmm-active", "x - c", "lam_i", alike=True),
 }
@@ -200,25 +200,82 @@ MOMENTUM = Theorem(
 )
 
 
-def rounds_to_a_millionth(context: Context, *, C: int = 100) -> Iterator[Finding]:
-    """Rounds until E (thetabar^t)^2 of equal clients has fallen to a millionth, P = 10, rho = a/2, by the maps of AFEDPD-D7."""
-    counts = {name: _rounds_to(name, Fraction(1, 2), C, 10, Fraction(1, 10**6)) for name in ("a-fedpd", "feddyn")}
-    yield proved(
-        "rounds to 1e-6",
-        compare(counts["a-fedpd"], "==", 7) and compare(counts["feddyn"], "==", 114),
-        f"C = {C}, P = 10, rho = a/2: by the maps of AFEDPD-D7 {counts['a-fedpd']} rounds, and {counts['feddyn']} of FedDyn",
+# ---- rounds to a millionth: equal clients, C = 100, P = 10, rho = a/2 -----------------------------------------------
+
+FALLS = Theorem(
+    "0 < a",
+    ("X[7] <= X[0]/10**6", "1.8*X[0]/10**6 <= X[6]"),
+    """
+      step: X[t+1] == X[t]/9    by identity
+      all:  X[T] == X[0]/9**T   by induction T: base combine; step combine 1/9*ih, step(t=T)
+      pos:  0 <= X[t]           by derivation
+      one:  claim 1             by combine all(T=7), (1/10**6 - 1/9**7)*pos(t=0)
+      two:  claim 2             by combine (-1)*all(T=6), (1/9**6 - 1.8/10**6)*pos(t=0)
+    """,
+    states=FAMILIES["equal a-fedpd"].states("a/2", "n = 100, s = 10"),
+    rounds={"t": 0, "T": 0},
+    quantities={"X": FAMILIES["equal a-fedpd"].moments["X"]},
+)
+
+
+def fall_of_feddyn() -> Theorem:
+    """FedDyn's active models from duals 0: above a millionth in round 113, and below in round 114.
+
+    A[t+k] is a sum of moments of round t. The proof squares the map of the moments five times, with which k goes from 1 to 33, 65, 81 and 82.
+    """
+    family, half, moments, lines = FAMILIES["equal feddyn"], Fraction(1, 2), "XYHS", list[str]()
+    given = dict(zip("XYHSA", [*moment_map("feddyn", half, 100, 10), active_average_row(half, 100, 10)], strict=True))
+    weights = {(name, 1): rational_matrix([row]) for name, row in given.items()}
+
+    def sum_of(name: str, k: int, of: str, between: str) -> str:
+        return between.join(f"({w})*{of.format(m)}" for w, m in zip(weights[name, k], moments, strict=True))
+
+    def line(name: str, k: int, rule: str) -> None:
+        lines.append(f"{name}{k}: {name}[t+{k}] == {sum_of(name, k, '{}[t]', ' + ')} by {rule}")
+
+    def go_on(name: str, k: int, more: int) -> None:
+        """The line of k rounds, after so many more."""
+        weights[name, k + more] = weights[name, k] * rational_matrix([list(weights[m, more]) for m in moments])
+        line(name, k + more, f"combine {name}{k}(t=t+{more}), {sum_of(name, k, '{}' + str(more), ', ')}")
+
+    for name in given:
+        line(name, 1, "identity")
+    for k in (1, 2, 4, 8, 16):
+        for name in moments:
+            go_on(name, k, k)
+    for k, more in ((1, 32), (33, 32), (65, 16), (81, 1)):
+        go_on("A", k, more)
+    started = {name: weights[name, 32][0] for name in moments}
+    for name in moments:
+        zeros = ", ".join(
+            f"({w})*{zero}" for w, zero in zip(weights[name, 32][1:], ("product", "mean", "duals"), strict=True)
+        )
+        lines.append(f"{name}: {name}[32] == ({started[name]})*X[0] by combine {name}32(t=0), {zeros}")
+    below, above = (
+        " + ".join(f"({w})*({started[m]})" for w, m in zip(weights["A", k], moments, strict=True)) for k in (82, 81)
     )
-
-
-def _rounds_to(name: str, rho: Fraction, C: int, P: int, target: Fraction) -> int:
-    """Rounds until E (thetabar^t)^2 of equal clients has fallen from 1 to the target, in fractions; at most 500."""
-    matrix, moments = moment_map(name, rho, C, P), [Fraction(1), Fraction(0), Fraction(0), Fraction(0)]
-    row = matrix[0] if name == "a-fedpd" else active_average_row(rho, C, P)
-    for r in range(1, 501):
-        if compare(sum(a * m for a, m in zip(row, moments, strict=True)), "<=", target):
-            return r
-        moments = [sum((a * m for a, m in zip(line, moments, strict=True)), Fraction(0)) for line in matrix]
-    return 501
+    return Theorem(
+        "0 < a",
+        ("A[114] <= X[0]/10**6", "1.007*X[0]/10**6 <= A[113]"),
+        "\n".join(
+            [
+                *lines,
+                "pos: 0 <= X[t] by derivation",
+                f"one: claim 1 by combine A82(t=32), {sum_of('A', 82, '{}', ', ')}, (1/10**6 - ({below}))*pos(t=0)",
+                f"two: claim 2 by combine (-1)*A81(t=32), {sum_of('A', 81, '(-1)*{}', ', ')}, ({above} - 1.007/10**6)*pos(t=0)",
+            ]
+        ),
+        states=family.states("a/2", "n = 100, s = 10"),
+        rounds={"t": 0},
+        quantities={
+            "A": "norm2(x_bar - c)",
+            "X": "norm2(x - c)",
+            "Y": "dot(x - c, bar(lam_i)/a)",
+            "H": "norm2(bar(lam_i)/a)",
+            "S": "mean(norm2(lam_i/a))",
+        },
+        given={"product": "Y[0] == 0", "mean": "H[0] == 0", "duals": "S[0] == 0"},
+    )
 
 
 CLAIMS: list[Claim] = [
@@ -267,11 +324,15 @@ CLAIMS: list[Claim] = [
         "Algorithm 1, equal clients",
         (
             Clause("x^t = (rho/(a + rho))^t x^0 for every P;", ("every P",)),
-            Clause("to 1e-6 at C = 100, P = 10, rho = a/2 in 7 rounds against 114 of FedDyn.", ("rounds to 1e-6",)),
+            Clause(
+                "at C = 100, P = 10, rho = a/2 E ||x^t||^2 is at most 1e-6 of ||x^0||^2 in round 7, and not in round 6;",
+                ("7 rounds",),
+            ),
+            Clause(
+                "that of FedDyn's active models, from duals 0, is in round 114, and not in round 113.", ("114 rounds",)
+            ),
         ),
-        [Step("every P", EQUAL)],
-        besides=rounds_to_a_millionth,
-        faults=[Fault("C = 50", "rounds to 1e-6", {"C": 50})],
+        [Step("every P", EQUAL), Step("7 rounds", FALLS), Step("114 rounds", fall_of_feddyn())],
         assumptions=[FAMILY, "equal clients"],
         picture=lambda context: draw_equal_clients(100),
         kind="rate",

@@ -38,7 +38,7 @@ from paper_checks.afedpd import local_steps
 from paper_checks.afedpd.local_steps import allowed_apart, geometric
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.formulas import formula
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Step, claim_steps
 
 Slope = Callable[[Any], Any]
 Number = Callable[[Any], Any]  # makes a float, or a fraction, of a number as an instance has it
@@ -118,6 +118,10 @@ BELOW = "Where rho < L, -x^2/2 drives two models apart."
 SIGN_OF_RHO_L = (
     "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
     "is true, and its factor before that inequality does not grow with K. 'k + 1' is read as K, 's' as S; draws are with replacement."
+)
+OUTCOMES = (
+    "In expectation over any m + 1 outcomes of all that is drawn, this round and before, with the probabilities p[w]: D, W and N are the squared "
+    "lengths of Delta_i - hat Delta_i, theta^t - hat theta^t and lambda_i^t - hat lambda_i^t."
 )
 
 
@@ -230,7 +234,10 @@ CLAIMS: list[Claim] = [
         PAPER,
         "Lemma 5, (17)",
         APART_TEXT(""),
-        [Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired")],
+        [
+            Step("K steps, rho > L", local_steps.COMMON_SAMPLES, "repaired"),
+            Step("in expectation", local_steps.LEMMA_FIVE, "repaired"),
+        ],
         besides=partial(check_apart, of=APART, at=REACHED),
         faults=[
             Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
@@ -238,21 +245,10 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=["client i has no exchanged sample"],
         repaired=f"The same with {BELOW_L}.",
-        conclusions=[
-            Conclusion(
-                "over the draws",
-                [
-                    (
-                        "For every draw of samples the length is at most eta K (L V + M), V and M as they are at the start of the round; an "
-                        "expectation keeps that.",
-                        "fact 1",
-                    )
-                ],
-                ("K steps, rho > L",),
-                "repaired",
-            )
+        readings=[
+            SIGN_OF_RHO_L,
+            OUTCOMES,
         ],
-        readings=[SIGN_OF_RHO_L],
         replay=replay_local,
     ),
     claim_steps(
@@ -261,8 +257,8 @@ CLAIMS: list[Claim] = [
         "Lemma 6, (18)",
         APART_TEXT(" + 2 eta K G/S"),
         [
-            Step("K steps, rho > L", local_steps.EXCHANGED_SAMPLE, "repaired"),
-            Step("in expectation", local_steps.EXPECTED, "repaired"),
+            Step("in expectation", local_steps.LEMMA_SIX, "repaired"),
+            Step("draws", local_steps.EXPECTED, "repaired"),
         ],
         besides=partial(check_apart, of=APART_SAMPLE, at=REACHED_SAMPLE),
         faults=[
@@ -270,29 +266,12 @@ CLAIMS: list[Claim] = [
             Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}, sharpness=True),  # type: ignore[operator]
         ],
         assumptions=[
-            "one of S samples was exchanged, all as A1 and A2 say; for every draw of samples, d[k] is 1 where step k draws it, and 0 elsewhere",
-            "how often the exchanged sample is found is counted in multiples of a vector e, n[K] is its expectation, and X[k] any length",
+            "one of S samples was exchanged, all as A1 and A2 say; each step draws one of them uniformly, with replacement, so that K steps find the "
+            "exchanged one K/S times in expectation",
+            "how often it is found is counted in multiples of a vector e, and n[K] is the expectation of that; X[k] is any length",
         ],
         repaired=f"The same with {BELOW_L}.",
-        conclusions=[
-            Conclusion(
-                "over the draws",
-                [
-                    (
-                        "For every draw of samples, given what was drawn in rounds before, the length is at most eta K (L V + M) + 2 eta G times how "
-                        "often the exchanged sample is drawn.",
-                        "fact 1",
-                    ),
-                    (
-                        "An expectation keeps the inequality, and n[K] is that of how often it is drawn.",
-                        "line 1; fact 2",
-                    ),
-                ],
-                ("K steps, rho > L", "in expectation"),
-                "repaired",
-            )
-        ],
-        readings=[SIGN_OF_RHO_L],
+        readings=[SIGN_OF_RHO_L, f"{OUTCOMES} C[w] is how often the exchanged sample is drawn."],
         replay=replay_local,
     ),
 ]

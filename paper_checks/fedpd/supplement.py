@@ -15,6 +15,7 @@ from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.lemma import Lemma
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -22,7 +23,7 @@ from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, claim, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, PAPER, claim, rational, total, whole
 from paper_checks.fedpd.communication import (
     CTA,
     LINEAR,
@@ -30,9 +31,9 @@ from paper_checks.fedpd.communication import (
     check_d11,
     lipschitz_ratio,
     one_link_a_communication,
-    slopes_of_a_chain,
     unlocked,
 )
+from paper_checks.steps import Step, claim_steps
 from problems.lower_bound import ZeroChain, dphi, dpsi, phi, printed_chain, psi
 
 N_DIVIDES_T = "N divides T"
@@ -264,22 +265,44 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0, longer: Any
 # ---- Lemmas 7 and 8 ---------------------------------------------------------------------------------------------------
 
 
-def check_l7s(ctx: Context, *, scale: float = 1.0) -> Iterator[Finding]:
-    """Smallest gradient of the average chain while a coordinate is below one: at points, and in closed form."""
-    rng, count, n, T = ctx.rng(), ctx.pick(40_000, 400_000), 4, 8
+#: u[k] = |x[k+1]|, s[k] is -N times the derivative of g by x[k+1], and G2 is N^2 ||grad g||^2, of which rest[k] is what the other derivatives make
+FAR_FROM_ZERO = Theorem(
+    name="Lemma 7, the other way round",
+    region="1 <= N, 0 < G2 <= 1",
+    rounds={"k": 0},
+    sequences={"u": "0", "f": "0", "s": "0", "rest": "0"},
+    given={
+        "begins": "s[0] == N*(1 - exp(-1))*4/(1 + u[0]**2) + 2*u[0]*exp(-u[0]**2)*f[0]",
+        "link": "s[k+1] == (1 - exp(-u[k]**2))*4/(1 + u[k+1]**2) + 2*u[k+1]*exp(-u[k+1]**2)*f[k+1]",
+        "length": "s[k]**2 + rest[k] == G2",
+    },
+    claim="1 <= u[k]",
+    proof="""
+      part:   s[k]**2 <= 1**2                      by combine 1*length
+      each:   s[k] <= 1                            by root part
+      above:  1 + u[k]**2 <= exp(u[k]**2)          by exponential u[k]**2
+      below:  exp(-u[k]**2)*(1 + u[k]**2) <= 1     by combine exp(-u[k]**2)*above
+      two:    1 + 1 <= exp(1)                      by exponential 1
+      half:   exp(-1) <= 1/2                       by combine (exp(-1)/2)*two
+      square_: 1**2 <= u[k]**2
+                by induction k: base combine (1 + u[0]**2)*each(k=0), (-(1 + u[0]**2))*begins, (4*N)*half;
+                  step combine (1 + u[k+1]**2)*each(k=k+1), (-(1 + u[k+1]**2))*link, 2*below, (2*exp(-u[k]**2))*ih
+      done:   claim                                by root square_
+    """,
+)
+
+
+def check_l7s(ctx: Context, *, first: int = 4) -> Iterator[Finding]:
+    """The derivatives of the average chain are those of which the theorem speaks; ``first``: how many clients hold the first link."""
+    rng, count, n, T = ctx.rng(), ctx.pick(2_000, 20_000), 4, 8
     y = rng.choice([0.5, 1.5, 10.0], (count, 1, 1)) * rng.standard_normal((count, 1, T + 1))
-    np.put_along_axis(y, rng.integers(0, T, (count, 1, 1)), rng.uniform(-1, 1, (count, 1, 1)), axis=-1)
-    norms = n * np.sqrt(squared_norm(gradient(unscaled(printed_chain(T, n)), y)))
-    text = f"smallest n ||grad g|| at {count} points with some |x[k]| < 1: {norms.min():.4f} (the argument gives psi(1) phi'(1) = 1.264)"
-    yield at_most("points", scale, norms, "numeric", text)
-    sympy = require("sympy", "closed forms")
-    each = 2 * (1 - sympy.exp(-1))
-    yield proved(
-        "argument",
-        compare(each, ">", rational(scale)) and slopes_of_a_chain(),
-        "take the first k with |x[k]| < 1: either k = 1, or |x[k-1]| >= 1; both terms of the k-th derivative have one sign, and one is at "
-        f"least psi(1) phi'(1)/N = {float(each):.6f}/N (signs, monotonicity and limits of psi and phi in symbols)",
-    )
+    x = y[:, 0]
+    u, f = np.abs(x), phi(np.sign(x[:, :-1]) * x[:, 1:])
+    expected = np.concatenate([first * (1 - np.exp(-1)) * dphi(u[:, :1]), psi(u[:, :-1]) * dphi(u[:, 1:])], axis=1)
+    expected[:, :-1] += 2 * u[:, :-1] * np.exp(-(u[:, :-1] ** 2)) * f
+    found = -n * gradient(unscaled(printed_chain(T, n)), y)[:, 0]
+    text = f"-N times the gradient of g at {count} points with T = {T}, N = {n}, against the theorem's s[0], ..., s[T]"
+    yield equal("derivatives", found, expected, "numeric", text, rtol=1e-12, covered=Covered(count, "points"))
 
 
 def check_l8s(ctx: Context, *, first: int = 1, shared: int = 0) -> Iterator[Finding]:
@@ -364,15 +387,23 @@ CLAIMS = [
         repaired="The gap bound needs T >= 2N.",
         replay=replay_gap,
     ),
-    claim(
+    claim_steps(
         "FEDPD-L7s",
-        "proof step",
+        PAPER,
         "supplement, Lemma 7",
         "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
-        check_l7s,
-        Fault("2.5/N instead of 1/N", "points", {"scale": 2.5}),
-        Fault("1.3/N, argument", "argument", {"scale": 1.3}),
-        assumes=("g is the average of the supplement's g_i", N_DIVIDES_T),
+        [Step("far from zero", FAR_FROM_ZERO)],
+        besides=check_l7s,
+        faults=(Fault("one client holds the first link", "derivatives", {"first": 1}),),
+        assumptions=(
+            "g is the average of the supplement's g_i, of which 'begins' and 'link' are the derivatives",
+            N_DIVIDES_T,
+        ),
+        readings=(
+            "Shown the other way round: where N ||grad g|| <= 1, |x[k]| >= 1 for every k. u[k] = |x[k+1]|, s[k] is -N times the derivative of g by "
+            "x[k+1], f[k] is phi(x[k+2]) or phi(-x[k+2]), and 0 for the last coordinate. Beyond that u may grow as one likes, so that s[k] is as "
+            "small as one likes.",
+        ),
     ),
     claim(
         "FEDPD-L8s",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,11 +19,11 @@ from fedtheory.claims import (
     Covered,
     Fault,
     Finding,
+    Inside,
     PlayedStates,
     Theorem,
     at_most,
     bar,
-    proved,
     run_on_quadratics,
     state,
 )
@@ -31,7 +32,6 @@ from fedtheory.core.problem import Pooled, constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.mean_round import mean_fixed_point
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.formulas import formula
 from paper_checks.safari.biased import BIASED, moments_part
 from paper_checks.safari.optimisation import DERIVED, PAPER
@@ -69,18 +69,97 @@ def settle(
     return found, np.asarray(ground_truth(weighted).x).ravel(), np.asarray(ground_truth(clients).x).ravel()
 
 
-def check_x2(ctx: Context, *, ratio: int = 1, bias: Fraction = Fraction(0), weight: float = 1.0) -> Iterator[Finding]:
-    """The fixed point of the mean, for every K: w = (1 - eta_c lam)^K stays a symbol; one eigenvalue lam of A at a time."""
-    q, eta_s, lam, w, b = symbols("q eta_s lam w b")
-    limit = q * (1 - w) * b / ((1 - q) * eta_s * lam + q * (1 - w))
-    after = (1 - q) * (1 - eta_s * lam) * limit + q * (w * limit + ratio * (1 - w) * b)
-    yield proved(
-        "fixed point",
-        is_zero(after - limit),
-        "with one Hessian A for all, a client round is x -> (1 - w) b_i + w x in each eigenvector of A and a server round x -> (1 - eta_s "
-        "lam) x; the mean "
-        "of a round is affine with this fixed point, and contracts where both steps are at most 1/lam",
-    )
+# ---- one Hessian A for all, along an eigenvector z of it: A z = lam z -------------------------------------------------
+
+
+def local_steps(w: World, p: Parameters, last: int, begun: bool = False) -> list[Any]:
+    """Steps y - eta_c v of each client that takes part, in law, from x on; v is its gradient A (y - b)."""
+    z, x, b, y = w.vector("z"), *(w.vector(name, True) for name in ("x", "b", "y"))
+    states, y = [], x if begun else y
+    for k in range(last + 1):
+        v = w.vector(f"v {k}", True)
+        states.append(SimpleNamespace(z=z, x=x, b=b, y=y, v=v))
+        y = y - v * p.eta_c
+    return states
+
+
+#: what a round of clients makes of E <x, z>
+CLIENT_STEPS = Theorem(
+    name="K local steps on A",
+    region="0 < lam, 0 < eta_c <= 1/lam, 0 <= w < 1",
+    states=PlayedStates(local_steps, start=partial(local_steps, begun=True)),
+    rounds={"k": 0, "K": 1},
+    quantities={
+        "X": "mean(dot(x, z))",
+        "Y": "mean(dot(y, z))",
+        "B": "mean(dot(b, z))",
+        "V": "mean(dot(v, z))",
+    },
+    given={"eigenvector": "V[k] == lam*(Y[k] - B[k])", "left": "w == (1 - eta_c*lam)**K"},
+    claim="Y[K] == w*X[K] + (1 - w)*B[K]",
+    proof="""
+      start: Y[0] == X[0]                                               by identity
+      step:  Y[k+1] == Y[k] - eta_c*V[k]                                by identity
+      same:  X[k+1] == X[k]                                             by identity
+      alike: B[k+1] == B[k]                                             by identity
+      all:   Y[k] - B[k] == (1 - eta_c*lam)**k*(X[k] - B[k])
+               by induction k: base combine start; step combine (1 - eta_c*lam)*ih, step, (-eta_c)*eigenvector,
+                 (-(1 - eta_c*lam)**(k + 1))*same, ((1 - eta_c*lam)**(k + 1) - 1)*alike
+      done:  claim                                                      by combine all(k=K), (B[K] - X[K])*left
+    """,
+)
+
+
+def mean_rounds(w: World, p: Parameters, last: int) -> list[Any]:
+    """Rounds in law, F least at 0: clients' minimisers b, their last points y and the average x_clients of these; g = A x, of the server."""
+    z, b_D = w.vector("z"), w.vector("b_D")
+    x, b, y, x_clients, g = (w.vector(name, True) for name in ("x", "b", "y", "x_clients", "g"))
+    state = SimpleNamespace(z=z, b_D=b_D, x=x, b=b, y=y, x_clients=x_clients, g=g, x_server=x - g * p.eta_s)
+    after = [
+        (chance, SimpleNamespace(z=z, b_D=b_D, x=x)) for chance, x in ((1 - p.q, state.x_server), (p.q, x_clients))
+    ]
+    return [state, after][: last + 1]
+
+
+MEAN_REST = "q*(1 - w)/((1 - q)*eta_s*lam + q*(1 - w))"
+MEAN = Theorem(
+    name="the mean on one Hessian",
+    region="0 < lam, 0 < eta_c <= 1/lam, 0 < eta_s <= 1/lam, 0 <= w < 1, 0 <= q <= 1",
+    states=PlayedStates(mean_rounds),
+    rounds={"r": 0, "R": 0},
+    quantities={
+        "X": "mean(dot(x, z))",
+        "Y": "mean(dot(y, z))",
+        "B": "mean(dot(b, z))",
+        "N": "mean(dot(x_clients, z))",
+        "S": "mean(dot(g, z))",
+        "D": "dot(b_D, z)",
+    },
+    given={
+        "clients": "Y[r] == w*X[r] + (1 - w)*B[r]",
+        "average": "N[r] == Y[r]",
+        "eigenvector": "S[r] == lam*X[r]",
+        "who": "B[r] == D[r]",
+    },
+    inside={"clients": Inside(CLIENT_STEPS, "K", {name: name for name in ("z", "x", "b", "y")})},
+    claim=f"X[R] -> {MEAN_REST}*D[0] as R",
+    proof="""
+      coin:  X[r+1] == q*N[r] + (1 - q)*(X[r] - eta_s*S[r])             by identity
+      same:  D[r+1] == D[r]                                             by identity
+      fixed: D[R] == D[0]                        by induction R: base combine; step combine ih, same(r=R)
+      step:  X[r+1] == SHRINK*X[r] + q*(1 - w)*D[r]
+               by combine coin, q*average, q*clients, (q*(1 - w))*who, (-(1 - q)*eta_s)*eigenvector
+      all:   X[R] == REST*D[0] + SHRINK**R*(X[0] - REST*D[0])
+               by induction R: base combine; step combine SHRINK*ih, step(r=R), (q*(1 - w))*fixed
+      low:   REST*D[0] + SHRINK**R*(X[0] - REST*D[0]) <= X[R]           by combine all
+      high:  X[R] <= REST*D[0] + SHRINK**R*(X[0] - REST*D[0])           by combine all
+      done:  claim                                                      by squeeze low, high
+    """.replace("SHRINK", "((1 - q)*(1 - eta_s*lam) + q*w)").replace("REST", MEAN_REST),
+)
+
+
+def beside_x2(ctx: Context, *, bias: Fraction = Fraction(0), weight: float = 1.0) -> Iterator[Finding]:
+    """The method's own moments, and where its mean round settles on logistic regression."""
     yield moments_part(1, bias)
     cases = [(q, rho) for q in (0.3, 0.6, 0.9) for rho in (2.0, 5.0, 10.0)]
     ends = []
@@ -225,21 +304,22 @@ CLAIMS: list[Claim] = [
             "SAFARI with q = 1 is FedAvg. ||grad F||^2 tends to ||c||^2, which is sigma_G^2, for every c and every step below 2."
         ],
     ),
-    Claim(
+    claim_steps(
         "SAFARI-X2",
         DERIVED,
-        "identity",
         "Algorithm 1",
-        "On quadratics with one Hessian A and client minimisers b_i (that of F at 0), E x_r tends to [(1-q) eta_s A + q H]^{-1} q H "
-        "bbar_D, H = I - (I - eta_c A)^K, bbar_D "
-        "the mean of the b_i that take part.",
-        check_x2,
-        (
-            Fault("a step twice as long", "fixed point", {"ratio": 2}),
-            BIASED,
-            Fault("rho a tenth larger", "logistic regression", {"weight": 1.1}),
+        "On quadratics with one Hessian A and client minimisers b_i (that of F at 0), along each eigenvector z, A z = lam z, E <x_r, z> tends to "
+        "q h <bbar_D, z>/((1-q) eta_s lam + q h), h = 1 - (1 - eta_c lam)^K, bbar_D the mean of the b_i that take part.",
+        [Step("the mean", MEAN)],
+        besides=beside_x2,
+        faults=(BIASED, Fault("rho a tenth larger", "logistic regression", {"weight": 1.1})),
+        assumptions=("steps at most 1/lam",),
+        readings=(
+            "Together, of a basis of eigenvectors: E x_r -> [(1-q) eta_s A + q H]^{-1} q H bbar_D, H = I - (I - eta_c A)^K. w = 1 - h.",
+            "Every vector is one of each outcome of all that is drawn, and of each client that takes part, so that mean is the expectation: b is the "
+            "minimiser of such a client, and y its point after K steps.",
         ),
-        ("steps at most 1/L",),
+        kind="identity",
     ),
     claim_steps(
         "SAFARI-X9",

@@ -11,7 +11,9 @@ from fractions import Fraction
 import pytest
 from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
-from paper_checks.afedpd import moments
+from fedtheory.claims.statements.theorems.proving import prove_theorem
+from fedtheory.proofs.checker.refusals import TermRefused
+from paper_checks.afedpd import floors, moments
 from paper_checks.fedpd import common, drawn_samples, variance_reduced
 
 MUTANTS = {
@@ -20,9 +22,6 @@ MUTANTS = {
         Mutant("what Oracle II spends without gamma", variance_reduced.spent_at_most, "(1 + eta / gamma)", "1", ("T2",)),
         Mutant("L for L^2 in Lemma 10", drawn_samples.error_allowed, "L**2", "L", ("L10s",)),
         Mutant("1/B^2 for 1/B in Lemma 10", drawn_samples.error_allowed, "/ B", "/ B**2", ("L10s",)),
-    ),
-    "afedpd": (
-        Mutant("a tenth of FedADMM's noise", moments.noise_of_fedadmm, "v * (squares", "v / 10 * (squares", ("D12",)),
     ),
 }  # fmt: skip
 ROWS = [
@@ -47,6 +46,13 @@ def _afresh() -> Iterator[None]:
 def test_a_claim_takes_back_its_word(paper: str, mutant: Mutant, killer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_mutant(mutant, monkeypatch)
     assert word_of(f"paper_checks.{paper}", f"{paper.upper()}-{killer}") not in SAYS_IT_HOLDS
+
+
+def test_the_limit_of_fedadmm_with_a_tenth_of_its_noise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenth = Mutant("a tenth of FedADMM's noise", moments.noise_of_fedadmm, "v * (squares", "v / 10 * (squares", ())
+    plant_mutant(tenth, monkeypatch)
+    with pytest.raises(TermRefused, match="line x, by identity"):
+        prove_theorem(floors.tends_to_floor("0.41159"))
 
 
 def test_the_corrected_theorem_1_is_exact_in_fractions() -> None:

@@ -29,7 +29,8 @@ def require_inside(theorem: Theorem) -> None:
     CannotTrace
         A field of the round's state was not shown to be the last state's.
     InvalidInput
-        A quantity is another formula there, or depends on what is no field of both; or states are those of a listed method.
+        A quantity is another formula there, or depends on what is no field of both; states are those of a listed method, or those inside depend on
+        what is auxiliary here.
     """
     for inside in theorem.inside.values():
         states, inner = theorem.states, inside.theorem.states
@@ -44,13 +45,28 @@ def require_inside(theorem: Theorem) -> None:
             formulas = {
                 name: field.read(show_tree(tree)) for name, tree in theorem.formulas.items() if name not in numbers
             }
-            own = {name: (numbers | formulas)[name] for name in inside.theorem.parameters.names}
+            names = [name for name in inside.theorem.parameters.names if name not in theorem.own_auxiliary]
+            own = {name: (numbers | formulas)[name] for name in names}
+            _require_ignorant(theorem, inside, own)
             world, world_inside = SymbolicWorld(), SymbolicWorld()
             known = states.play_in(world, numbers, 0, start=False)[0][0][1]
             reached = inner.play_in(world_inside, own, 0, start=False)[0][0][1]
             pattern = {name: known[name] for name in inside.fields}
             last = {name: reached[there] for name, there in inside.fields.items()}
             require_state_again((world, pattern), (world_inside, last), f"{inside.theorem.name} makes")
+
+
+def _require_ignorant(theorem: Theorem, inside: Inside, own: Mapping[str, Any]) -> None:
+    """States inside know nothing of what is auxiliary to the round's theorem, of which they are the same for all values."""
+    inner = inside.theorem.states
+    assert isinstance(inner, PlayedStates)
+    for start in {False, inner.start is not None}:
+        try:
+            inner.play_in(SymbolicWorld(), own, 1, start=start)
+        except AttributeError as error:
+            raise InvalidInput(
+                f"states inside of a round know nothing of auxiliary parameters, {', '.join(theorem.own_auxiliary)}; {error}"
+            ) from None
 
 
 def _require_quantities(theorem: Theorem, inside: Inside) -> None:

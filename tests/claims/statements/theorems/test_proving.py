@@ -286,6 +286,45 @@ def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> No
         prove_theorem(replace(FALLS, inside={"inner": Inside(SHORTER, "E", fields)}))
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_states_inside_know_nothing_of_what_is_auxiliary(reads: bool) -> None:
+    """A bound for every s > 0 is one of states that are the same for all of them."""
+
+    def play(world: Any, p: Any, last: int, begun: bool = False) -> list[Any]:
+        x, y = world.vector("x"), world.vector("y")
+        factor = p.s / p.s if reads else 1
+        return [SimpleNamespace(x=x, y=(x if begun else y) * factor) for _ in range(last + 1)]
+
+    inner = replace(
+        SHORTER,
+        region="0 < s",
+        states=PlayedStates(play, start=lambda world, p, last: play(world, p, last, begun=True)),
+        claim="A[E] <= s*D[E] + D[E]/s",
+        proof="""
+          begin: A[0] == D[0]   by identity
+          large: 0 <= D[k]      by derivation
+          step:  A[k+1] == A[k] by identity
+          same:  D[k+1] == D[k] by identity
+          all:   A[k] <= D[k]   by induction k: base combine begin; step combine ih, step, same
+          done:  claim          by combine all(k=E), (s + 1/s - 1)*large(k=E)
+        """,
+    )
+    outer = replace(
+        FALLS,
+        auxiliary="0 < s",
+        given={"inner": "A[r] <= s*D[r] + D[r]/s"},
+        inside={"inner": Inside(inner, "E", {"x": "x", "x_new": "y"})},
+        rounds={"r": 0},
+        claim="A[r] <= 2*sqrt(D[r])*sqrt(D[r])",
+        proof="large: 0 <= D[r] by derivation\ndone: claim by least s of inner",
+    )
+    if not reads:
+        assert prove_theorem(outer).proved.claims == (outer.claim,)
+        return
+    with pytest.raises(InvalidInput, match="know nothing of auxiliary parameters, s"):
+        prove_theorem(outer)
+
+
 def test_gradients_that_are_given_to_a_method_are_those_of_the_point_where_it_asks() -> None:
     """Its own code steps along them; with the gradient of another point, or without errors for what it compresses, it is refused."""
     world = SymbolicWorld()
