@@ -268,7 +268,7 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0, longer: Any
 #: u[k] = |x[k+1]|, s[k] is -N times the derivative of g by x[k+1], and G2 is N^2 ||grad g||^2, of which rest[k] is what the other derivatives make
 FAR_FROM_ZERO = Theorem(
     name="Lemma 7, the other way round",
-    region="1 <= N, 0 < G2 <= 1",
+    region="1 <= N, 0 <= G2 <= 1",
     rounds={"k": 0},
     sequences={"u": "0", "f": "0", "s": "0", "rest": "0"},
     given={
