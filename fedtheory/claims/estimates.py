@@ -3,7 +3,8 @@
 Seconds are of the processor on the host, as on a machine that does nothing else, and of the clock on a GPU.
 
 Runs are of one kind where they differ in their seed, the number of rounds, and step sizes and weights (settings that are neither whole
-numbers nor words). Of each kind one run is prepared, and a round or three of it are played and measured; the rest is multiplication. The first
+numbers nor words). Of each kind one run is prepared, and a round or three of it are played and measured; the rest is multiplication. Where a method
+takes exact gradients every few rounds (its setting ``period``), the two that are measured are weighed by that. The first
 rounds of a method whose local work is solved to an accuracy may cost more than later ones, and a coin may make rounds unequal.
 """
 
@@ -171,14 +172,17 @@ def measure_cost(training: Training, context: Context) -> Cost:
         metrics=metrics,
         progress=False,
     )
-    rounds = 1
+    period = int(training.settings.get("period", 1))  # rounds of which the first costs more
     seconds, trace = _time_of(clock, cuda, lambda: play(rounds=1))
-    if seconds < ROUND_SECONDS:  # the first one also fills caches
-        rounds, spent[0] = 2, 0.0
+    first = a_round = max(0.0, seconds - spent[0])
+    if seconds < ROUND_SECONDS or period > 1:  # the first one also fills caches
+        spent[0] = 0.0
         seconds, trace = _time_of(clock, cuda, lambda: play(rounds=2, every=2))
+        both = max(0.0, seconds - spent[0])
+        a_round = both / 2 if period == 1 else (first + (period - 1) * max(0.0, both - first)) / period
     state = sum(getattr(array, "nbytes", 0) for array in arrays_of(trace.state).values())
     peak = None if cuda is None else int(cuda.max_memory_reserved()) + CONTEXT_BYTES
-    return Cost(prepared, max(0.0, seconds - spent[0]) / rounds, spent[0] / 2, int(state), peak)
+    return Cost(prepared, a_round, spent[0] / 2, int(state), peak)
 
 
 def _timed(spent: list[float], clock: Clock, cuda: Any, metric: Metric, problem: Problem, state: State) -> Any:

@@ -198,6 +198,14 @@ def test_what_is_measured_grows_with_the_work(monkeypatch) -> None:
     assert cost(500).round > 10 * few.round, "one round is enough where it took long"
 
 
+def test_a_round_with_exact_gradients_counts_as_often_as_it_comes(monkeypatch) -> None:
+    seconds = iter([0.0, 0.0, 21.0, 21.5])  # to prepare, twice; one round, two
+    monkeypatch.setattr(estimates, "_time_of", lambda clock, cuda, work: (next(seconds), work()))
+    settings = {"eta": 0.1, "gamma": 0.4, "steps": 1, "batch": 2, "period": 20}
+    training = Training("fedpd-vr", "digits-softmax", 4, settings, {"clients": 5, "split": "iid"}, ())
+    assert measure_cost(training, Context()).round == pytest.approx((21 + 19 * 0.5) / 20)
+
+
 @pytest.mark.parametrize(
     ("free", "needed", "most", "fit"),
     [(100, 30, 8, 3), (100, 10, 8, 8), (100, 95, 8, 1), (10, 30, 8, 1), (100, 0, 8, 8)],
