@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,16 +20,17 @@ from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
 from fedtheory.claims.statements.limit import Limit
+from fedtheory.claims.statements.theorems.runs import WorldQuadratics
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
 from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
@@ -104,45 +106,157 @@ ALTERNATING = replace(
 # ---- N14 -------------------------------------------------------------------------------------------------------------
 
 
-def check_inexact(ctx: Context, *, local_steps: int = 1, centre: Any = 1, share: Any = 1) -> Iterator[Finding]:
-    """f_i = h (w - b)^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
-    h, eta, lr, Q = symbols("h eta lr Q", positive=True)
-    w, gamma, b = _point("w"), _point("gamma"), _point("b")
-    f = scalar_quadratics([h], [b[0, 0]])
-    before = FedSLRState(w, w, gamma, None, None)
-    exact = FedSLR(eta).round(f, before, None, SCRIPT)
-    x = eta * h
-    yield proved(
-        "exact",
-        agree(exact.x + eta * exact.gamma_i - centre * b, (w + eta * gamma - centre * b) / (1 + x))
-        and agree(exact.gamma_i, h * (exact.x_i - b)),
-        "s_t - b, s_t = w_t + eta_g gamma_t, is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h (w_{i,t+1} - b)",
-    )
-    q = 1 - lr * (h + 1 / eta)
+def play_exact(w: World, p: Parameters, last: int) -> list[Any]:
+    """Phase I's own rounds with exact solves on f_i = h ||w - b||^2/2, from any model and any duals."""
+    b, z, x, gamma = w.vector("b"), w.vector("z"), w.vector("w"), w.vector("gamma_i", True)
+    f: Any = WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
+    states = []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(w=x, gamma_i=gamma, b=b, z=z))
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
+        made = FedSLR(p.eta).round(f, before, None, SCRIPT)
+        x, gamma = vector_of(made.x, gamma), vector_of(made.gamma_i, gamma)
+    return states
 
-    def answer(power: Any) -> Any:
-        """Where gradient steps end, with ``power`` for q^K."""
-        return b + (1 + power * x) / (1 + x) * (w - b) + eta * (1 - power) / (1 + x) * gamma
 
-    sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
-    one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
-    yield proved(
-        "K gradient steps",
-        agree(answer(1), w) and agree(one_more, answer(q * Q)),
-        "they end at b + (1 + q^K x)/(1 + x) (w - b) + eta_g (1 - q^K)/(1 + x) gamma, q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
-        "more step multiplies q^K by q",
+EXACT_ROUND = Theorem(
+    "0 < h, 0 < eta",
+    "s[t+1] == s[t]/(1 + eta*h)",
+    "done: claim by identity",
+    states=PlayedStates(play_exact),
+    rounds={"t": 0},
+    quantities={"s": "dot(w + eta*bar(gamma_i) - b, z)"},
+)
+
+
+def inexact_answer(p: Parameters, w: Any, gamma: Any, b: Any, Q: Any) -> Any:
+    """Where gradient steps on (4) from w end, with Q for q^K; b, w and gamma are vectors."""
+    x = p.eta * p.h
+    return b + (w - b) * ((1 + Q * x) / (1 + x)) + gamma * (p.eta * (1 - Q) / (1 + x))
+
+
+def play_gradient_steps(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
+    """Gradient steps y on what a round of Phase I asks of f = h ||w - b||^2/2, from where it says or from anywhere, and where they end."""
+    b, x, gamma = (w.vector(name) for name in ("b", "w", "gamma"))
+    f: Any = WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
+    asked = GivenAnswers(array_of_vectors(x))
+    before = FedSLRState(array_of_vectors(x), array_of_vectors(x), array_of_vectors(gamma), None, None)
+    FedSLR(p.eta, asked).round(f, before, None, SCRIPT)
+    y, states = vector_of(asked.start, x) if start else w.vector("y"), []
+    solution, end = (inexact_answer(p, x, gamma, b, Q) for Q in (p.Q * 0, p.Q))
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(y=y, end=end, solution=solution, w=x))
+        y = vector_of(GradientSteps(steps, p.lr)(asked.asked, array_of_vectors(y), SCRIPT, None)[0], y)
+    return states
+
+
+def gradient_steps(steps: int = 1) -> Theorem:
+    """K of them end where `inexact_answer` says."""
+    return Theorem(
+        "0 < h, 0 < eta, 0 < lr, 0 < Q",
+        "off[K] == 0",
+        """
+          begin: away[0] == all[0]                             by identity
+          cross: along[0] == all[0]                            by identity
+          same:  all[k+1] == all[k]                            by identity
+          next:  away[k+1] == q**2*away[k]                     by identity
+          turn:  along[k+1] == q*along[k]                      by identity
+          one:   all[K] == all[0]                              by induction K: base combine; step combine ih, same(k=K)
+          two:   away[K] == q**(2*K)*away[0]                   by induction K: base combine; step combine q**2*ih, next(k=K)
+          three: along[K] == q**K*along[0]                     by induction K: base combine; step combine q*ih, turn(k=K)
+          parts: off[k] == away[k] - 2*Q*along[k] + Q**2*all[k]   by identity
+          done:  claim    by combine parts(k=K), two, (-2*Q)*three, Q**2*one, (q**(2*K))*begin, (-2*Q*q**K)*cross, ((Q - q**K)*all[0])*power
+        """,
+        states=PlayedStates(
+            partial(play_gradient_steps, steps=steps), start=partial(play_gradient_steps, start=True, steps=steps)
+        ),
+        rounds={"k": 0, "K": 0},
+        where={"q": "1 - lr*(h + 1/eta)"},
+        quantities={
+            "off": "norm2(y - end)",
+            "away": "norm2(y - solution)",
+            "along": "dot(y - solution, w - solution)",
+            "all": "norm2(w - solution)",
+        },
+        given={"power": "Q == q**K"},
     )
-    Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
-    inexact = FedSLR(eta, local=GivenAnswers(answer(Q))).round(f, before, None, SCRIPT)
-    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (inexact.x, inexact.gamma_i)]
-    trace, det = rows[0][0] + rows[1][1], rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
-    jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
-    yield proved(
-        "stable",
-        agree([trace, det], [share * (1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
-        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
-        "unit circle for every 0 < q^K < 1",
+
+
+def play_inexact(w: World, p: Parameters, last: int, printed: bool = False) -> list[Any]:
+    """Phase I's own rounds where clients answer what gradient steps give."""
+    b, z, x, gamma = (w.vector(name) for name in ("b", "z", "w", "gamma"))
+    states = []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(w=x, gamma=gamma, b=b, z=z))
+        made = w.round_of(
+            lambda local: FedSLR(p.eta, local, printed=printed),
+            lambda **fields: FedSLRState(**fields, p_i=None, sent=None, gamma=None),
+            {"x": x, "x_i": x, "gamma_i": gamma},
+            inexact_answer(p, x, gamma, b, p.Q),
+        )
+        x, gamma = made["x"], made["gamma_i"]
+    return states
+
+
+def inexact_rounds(printed: bool = False) -> Theorem:
+    """A round as a matrix, along any z, and its determinant."""
+    return Theorem(
+        "0 < h, 0 < eta, 0 < Q",
+        (
+            "model[t+1] == a_11*model[t] + a_12*dual[t]",
+            "dual[t+1] == a_21*model[t] + a_22*dual[t]",
+            "a_11*a_22 - a_12*a_21 == Q",
+        ),
+        "model: claim 1 by identity\ndual: claim 2 by identity\ndet: claim 3 by combine",
+        states=PlayedStates(partial(play_inexact, printed=printed)),
+        rounds={"t": 0},
+        where={
+            "x": "eta*h",
+            "a_11": "(1 - x + 2*Q*x)/(1 + x)",
+            "a_12": "eta*(1 - x - 2*Q)/(1 + x)",
+            "a_21": "h*(1 - Q)/(1 + x)",
+            "a_22": "(x + Q)/(1 + x)",
+        },
+        quantities={"model": "dot(w - b, z)", "dual": "dot(gamma, z)"},
     )
+
+
+#: where rounds lead: sums of ||w_t - b + eta gamma_t||^2 and ||eta h (w_t - b) - eta gamma_t||^2, S and U, over rounds are finite
+STABLE = Theorem(
+    "0 < h, 0 < eta, 0 < Q < 1",
+    ("away[t] -> 0 as t", "duals[t] -> 0 as t"),
+    """
+      W_pos:  0 <= W[t]                                    by derivation
+      U_pos:  0 <= U[t]                                    by derivation
+      S_pos:  0 <= S[t]                                    by derivation
+      fall:   W[t+1] == W[t] - {c}*U[t]                    by identity
+      near:   S[t+1] <= S[t]/(1 + {x}) + Q**2/({x}*(1 + {x}))*U[t]              by derivation
+      falls:  {c}*{x}/Q**2*((1 + {x})*S[t+1] - S[t]) + W[t+1] <= W[t]           by combine fall, near
+      U_all:  {c}*sum(U[t], t, 0, T) <= W[0] - W[T+1]      by induction T: base combine fall(t=0); step combine ih, fall(t=T+1)
+      U_sum:  {c}*sum(U[t], t, 0, T) <= W[0]               by combine U_all, W_pos(t=T+1)
+      U_lim:  U[t] -> 0 as t                               by series U_pos, U_sum
+      S_all:  {c}*{x}/Q**2*({x}*sum(S[t], t, 0, T) - (1 + {x})*(S[0] - S[T+1])) <= W[0] - W[T+1]
+                by induction T: base combine falls(t=0); step combine ih, falls(t=T+1)
+      S_sum:  {c}*{x}**2/Q**2*sum(S[t], t, 0, T) <= W[0] + {c}*{x}/Q**2*(1 + {x})*S[0]   by combine S_all, W_pos(t=T+1), S_pos(t=T+1)
+      S_lim:  S[t] -> 0 as t                               by series S_pos, S_sum
+      w_pos:  0 <= away[t]                                 by derivation
+      w_near: away[t] <= 2*(S[t] + U[t])/(1 + {x})**2      by derivation
+      w_lim:  claim 1                                      by squeeze w_pos, w_near, S_lim, U_lim
+      g_pos:  0 <= duals[t]                                by derivation
+      g_near: duals[t] <= 2*({x}**2*S[t] + U[t])/(eta*(1 + {x}))**2             by derivation
+      g_lim:  claim 2                                      by squeeze g_pos, g_near, S_lim, U_lim
+    """.format(x="(eta*h)", c="(1 - Q)**2*(eta*h*(1 + 3*Q) + 2*(1 + Q))"),
+    states=PlayedStates(play_inexact),
+    rounds={"t": 0, "T": 0},
+    quantities={
+        "away": "norm2(w - b)",
+        "duals": "norm2(gamma)",
+        "S": "norm2(w - b + eta*gamma)",
+        "U": "norm2(eta*h*(w - b) - eta*gamma)",
+        "W": "(eta*h)**3*(1 + Q)*norm2(w - b + eta*gamma) - 4*Q*(eta*h)**2*dot(w - b + eta*gamma, eta*h*(w - b) - eta*gamma) + "
+        "(eta*h*(1 + Q) + 2*(1 - Q))*norm2(eta*h*(w - b) - eta*gamma)",
+    },
+)
 
 
 def _fixed_point_asks(printed: bool, shift: Any) -> bool:
@@ -366,19 +480,30 @@ CLAIMS = [
         ],
         kind="identity",
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N14",
         DERIVED,
-        "identity",
-        "Phase I on f_i = h (w - b)^2/2, lam = 0",
-        "All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 "
-        "- eta_l (h + 1/eta_g), and is stable for 0 < q < 1.",
-        check_inexact,
+        "Phase I on f_i = h ||w - b||^2/2, lam = 0",
         (
-            Fault("two steps for one", "K gradient steps", {"local_steps": 2}),
-            Fault("w_t + eta_g gamma_t in the place of its distance from b", "exact", {"centre": 0}),
-            Fault("a trace that is 2 % off", "stable", {"share": Fraction(51, 50)}),
+            Clause("All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h.", ("exact",)),
+            Clause(
+                "K gradient steps end at b + (1 + q^K x)/(1 + x) (w_t - b) + eta_g (1 - q^K)/(1 + x) gamma_t, x = eta_g h, q = 1 - eta_l (h + "
+                "1/eta_g);",
+                ("K gradient steps",),
+            ),
+            Clause("with them a round has determinant q^K,", ("determinant",)),
+            Clause("and is stable for 0 < q < 1: w_t -> b, gamma_t -> 0.", ("stable",)),
         ),
+        [
+            Step("exact", EXACT_ROUND),
+            Step("K gradient steps", gradient_steps(), wrong={"two steps for one": gradient_steps(2)}),
+            Step("determinant", inexact_rounds(), wrong={"the server divides by eta_g": inexact_rounds(printed=True)}),
+            Step("stable", STABLE),
+        ],
+        readings=[
+            "Q stands for q^K, which is taken to be above 0. a_11, ..., a_22 are the entries of a round's matrix."
+        ],
+        kind="identity",
     ),
     Claim(
         "FEDSLR-N15",
