@@ -13,21 +13,20 @@ import numpy as np
 
 from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
+from fedtheory.algorithms.gradient_descent import PointState
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
-from fedtheory.claims.statements.limit import Limit
-from fedtheory.claims.statements.theorems.runs import WorldQuadratics
+from fedtheory.claims.statements.theorems.runs import WorldQuadratics, run_on_quadratics
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, bar, vector_of
 from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, is_zero, symbols
@@ -38,7 +37,6 @@ from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT
-from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic
@@ -109,12 +107,11 @@ ALTERNATING = replace(
 def play_exact(w: World, p: Parameters, last: int) -> list[Any]:
     """Phase I's own rounds with exact solves on f_i = h ||w - b||^2/2, from any model and any duals."""
     b, z, x, gamma = w.vector("b"), w.vector("z"), w.vector("w"), w.vector("gamma_i", True)
-    f: Any = WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
     states = []
     for _ in range(last + 1):
         states.append(SimpleNamespace(w=x, gamma_i=gamma, b=b, z=z))
         before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
-        made = FedSLR(p.eta).round(f, before, None, SCRIPT)
+        made = FedSLR(p.eta).round(quadratic(p, b), before, None, SCRIPT)
         x, gamma = vector_of(made.x, gamma), vector_of(made.gamma_i, gamma)
     return states
 
@@ -135,19 +132,54 @@ def inexact_answer(p: Parameters, w: Any, gamma: Any, b: Any, Q: Any) -> Any:
     return b + (w - b) * ((1 + Q * x) / (1 + x)) + gamma * (p.eta * (1 - Q) / (1 + x))
 
 
-def play_gradient_steps(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
-    """Gradient steps y on what a round of Phase I asks of f = h ||w - b||^2/2, from where it says or from anywhere, and where they end."""
-    b, x, gamma = (w.vector(name) for name in ("b", "w", "gamma"))
-    f: Any = WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
-    asked = GivenAnswers(array_of_vectors(x))
-    before = FedSLRState(array_of_vectors(x), array_of_vectors(x), array_of_vectors(gamma), None, None)
-    FedSLR(p.eta, asked).round(f, before, None, SCRIPT)
+def follow_steps(
+    w: World, p: Parameters, last: int, asked: GivenAnswers, x: Any, start: bool, steps: int, **known: Any
+) -> list[Any]:
+    """Gradient steps y on what a round has asked of a client, by the library's own code, from where it starts or from anywhere; x is w_t."""
     y, states = vector_of(asked.start, x) if start else w.vector("y"), []
-    solution, end = (inexact_answer(p, x, gamma, b, Q) for Q in (p.Q * 0, p.Q))
     for _ in range(last + 1):
-        states.append(SimpleNamespace(y=y, end=end, solution=solution, w=x))
+        states.append(SimpleNamespace(y=y, w=x, **known))
         y = vector_of(GradientSteps(steps, p.lr)(asked.asked, array_of_vectors(y), SCRIPT, None)[0], y)
     return states
+
+
+def quadratic(p: Parameters, b: Any) -> Any:
+    """h ||w - b||^2/2 on vectors of a world."""
+    return WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
+
+
+OF_STEPS = {
+    "off": "norm2(y - end)",
+    "away": "norm2(y - solution)",
+    "along": "dot(y - solution, w - solution)",
+    "all": "norm2(w - solution)",
+}
+
+
+def play_gradient_steps(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
+    """Gradient steps on what a round of Phase I asks of f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
+    b, x, gamma = (w.vector(name) for name in ("b", "w", "gamma"))
+    asked, rows = GivenAnswers(array_of_vectors(x)), array_of_vectors(x)
+    FedSLR(p.eta, asked).round(
+        quadratic(p, b), FedSLRState(rows, rows, array_of_vectors(gamma), None, None), None, SCRIPT
+    )
+    solution, end = (inexact_answer(p, x, gamma, b, Q) for Q in (p.Q * 0, p.Q))
+    return follow_steps(w, p, last, asked, x, start, steps, solution=solution, end=end)
+
+
+#: how far steps are from a solution and from where they end, when a step leaves q of the way, and Q is q^K
+STEPS_END = """
+  begin: away[0] == all[0]                             by identity
+  cross: along[0] == all[0]                            by identity
+  same:  all[k+1] == all[k]                            by identity
+  next:  away[k+1] == q**2*away[k]                     by identity
+  turn:  along[k+1] == q*along[k]                      by identity
+  one:   all[K] == all[0]                              by induction K: base combine; step combine ih, same(k=K)
+  two:   away[K] == q**(2*K)*away[0]                   by induction K: base combine; step combine q**2*ih, next(k=K)
+  three: along[K] == q**K*along[0]                     by induction K: base combine; step combine q*ih, turn(k=K)
+  parts: off[k] == away[k] - 2*Q*along[k] + Q**2*all[k]   by identity
+  end:   claim 1   by combine parts(k=K), two, (-2*Q)*three, Q**2*one, (q**(2*K))*begin, (-2*Q*q**K)*cross, ((Q - q**K)*all[0])*power
+"""
 
 
 def gradient_steps(steps: int = 1) -> Theorem:
@@ -155,29 +187,13 @@ def gradient_steps(steps: int = 1) -> Theorem:
     return Theorem(
         "0 < h, 0 < eta, 0 < lr, 0 < Q",
         "off[K] == 0",
-        """
-          begin: away[0] == all[0]                             by identity
-          cross: along[0] == all[0]                            by identity
-          same:  all[k+1] == all[k]                            by identity
-          next:  away[k+1] == q**2*away[k]                     by identity
-          turn:  along[k+1] == q*along[k]                      by identity
-          one:   all[K] == all[0]                              by induction K: base combine; step combine ih, same(k=K)
-          two:   away[K] == q**(2*K)*away[0]                   by induction K: base combine; step combine q**2*ih, next(k=K)
-          three: along[K] == q**K*along[0]                     by induction K: base combine; step combine q*ih, turn(k=K)
-          parts: off[k] == away[k] - 2*Q*along[k] + Q**2*all[k]   by identity
-          done:  claim    by combine parts(k=K), two, (-2*Q)*three, Q**2*one, (q**(2*K))*begin, (-2*Q*q**K)*cross, ((Q - q**K)*all[0])*power
-        """,
+        STEPS_END.replace("claim 1", "claim"),
         states=PlayedStates(
             partial(play_gradient_steps, steps=steps), start=partial(play_gradient_steps, start=True, steps=steps)
         ),
         rounds={"k": 0, "K": 0},
         where={"q": "1 - lr*(h + 1/eta)"},
-        quantities={
-            "off": "norm2(y - end)",
-            "away": "norm2(y - solution)",
-            "along": "dot(y - solution, w - solution)",
-            "all": "norm2(w - solution)",
-        },
+        quantities=OF_STEPS,
         given={"power": "Q == q**K"},
     )
 
@@ -318,44 +334,130 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
 # ---- N19 -------------------------------------------------------------------------------------------------------------
 
 
-def check_drift(ctx: Context, *, extra: int = 0, share: Any = 1) -> Iterator[Finding]:
-    """GPGD without a regulariser on scalar quadratics: local steps by one more than K - 1, a round, and the code's own limit for small K."""
-    lr, w, (h, b, power) = symbols("lr", positive=True), _point("w"), (column(name, 3) for name in ("h", "b", "Q"))
-    f = scalar_quadratics(h[:, 0], b[:, 0])
-    one_more, _ = GradientSteps(1 + extra, lr)(Subproblem(f), b + power * (w - b), SCRIPT, None)
-    local = proved(
-        "K local steps",
-        agree(one_more, b + (1 - lr * h) * power * (w - b)),
-        "they end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i: for K = 0, and one more step multiplies w_i - b_i by q_i",
+def play_drift(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
+    """GPGD's local steps on f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
+    b, x = w.vector("b"), w.vector("w")
+    asked = GivenAnswers(array_of_vectors(x), p.lr)
+    GlobalProximal(asked).round(quadratic(p, b), PointState(array_of_vectors(x)), None, SCRIPT)
+    return follow_steps(w, p, last, asked, x, start, steps, solution=b, end=b + (x - b) * p.Q)
+
+
+def drift_steps(steps: int = 1) -> Theorem:
+    """K local steps leave q^K of the way to b, and |q^K| < 1 for K >= 1."""
+    return Theorem(
+        "0 < h, 0 < lr < 2/h, -1 < Q",
+        ("off[K] == 0", "q**(2*(K + 1)) < 1"),
+        f"{STEPS_END}  size: claim 2 by induction K: base combine; step combine q**2*ih",
+        states=PlayedStates(partial(play_drift, steps=steps), start=partial(play_drift, start=True, steps=steps)),
+        rounds={"k": 0, "K": 0},
+        where={"q": "1 - lr*h"},
+        quantities=OF_STEPS,
+        given={"power": "Q == q**K"},
     )
-    yield local
-    gpgd = GlobalProximal(GivenAnswers(b + power * (w - b), lr))
-    new = gpgd.round(f, gpgd.init(f, w), None, SCRIPT)
-    end = ((1 - share * power) * b).sum() / (1 - share * power).sum()
-    centre = [*(h * b).sum(axis=0) / h.sum(axis=0)]
-    yield proved(
-        "every K",
-        agree(new.x - end, power.mean(axis=0, keepdims=True) * (w - end))
-        and agree([(lr * h * b).sum() / (lr * h).sum()], centre)
-        and are_so(("1 - (1 - u)**2 > 0 where u = 2/(1 + s)",)),
-        "a round multiplies the distance from sum (1 - q_i^K) b_i/sum (1 - q_i^K) by mean_i q_i^K, which is inside (-1, 1) as every q_i is for 0 < "
-        "eta h_i < 2; three clients in symbols, and clients enter by their mean, so for every number of them. With K = 1 the weights are eta h_i",
-        resting_on=[local],
-    )
-    found = Limit(
-        lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
-        problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
-        start=2,
-        region="0 < a, a < b, 0 < lr < 1/b, K in 1..4",
-        point="(1 - (1 - lr*b)**K)/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)",
-        name="GPGD, K local steps",
-    )
-    yield from found.findings(ctx)
-    end = (1 - Fraction(3, 5) ** 3) / (2 - Fraction(9, 10) ** 3 - Fraction(3, 5) ** 3)
-    away = compare(end, "!=", Fraction(4, 5))
-    yield decided("not the minimiser", away, f"h = 1, 4, b = 0, 1, eta = 1/10, K = 3: {float(end):.4f}, and not 4/5")
-    yield Reading(
-        "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little."
+
+
+def play_clients(w: World, p: Parameters, last: int, start: bool = False, one: bool = False) -> list[Any]:
+    """Sums over the first clients: of b_i + Q_i (w - b_i), of (1 - Q_i) b_i, and of gradients at w; ``one``: for K = 1, Q_i = 1 - eta h_i."""
+    x, z = w.vector("w"), w.vector("z")
+    answers, weighted, slopes = (w.vector(name) * (0 if start else 1) for name in ("answers", "weighted", "slopes"))
+    states = []
+    for i in range(last + 1):
+        states.append(SimpleNamespace(w=x, z=z, answers=answers, weighted=weighted, slopes=slopes))
+        b, h = w.vector(f"b_{i}"), getattr(p, f"h_{i}") if one else 0
+        Q = 1 - p.lr * h if one else getattr(p, f"Q_{i}")
+        answers, weighted, slopes = answers + b + (x - b) * Q, weighted + b * (1 - Q), slopes + (x - b) * h
+    return states
+
+
+#: clients 0, ..., n; a client's number stands for a round
+OF_CLIENTS = {name: f"dot({name}, z)" for name in ("answers", "weighted", "w")}
+MEAN_OF_CLIENTS = Theorem(
+    "",
+    (
+        "answers[n+1] == sum(Q[i], i, 0, n)*w[n+1] + weighted[n+1]",
+        "sum(Q[i], i, 0, n) < n + 1",
+        "-(n + 1) < sum(Q[i], i, 0, n)",
+    ),
+    """
+      none:  answers[0] == 0                               by identity
+      begin: weighted[0] == 0                              by identity
+      same:  w[i+1] == w[i]                                by identity
+      next:  answers[i+1] == answers[i] + Q[i]*w[i] + weighted[i+1] - weighted[i]   by identity
+      all:   claim 1    by induction n: base combine next(i=0), none, (-1)*begin, (-Q[0])*same(i=0);
+                          step combine ih, next(i=n+1), (-Q[n+1])*same(i=n+1), (-sum(Q[i], i, 0, n))*same(i=n+1)
+      high:  Q[i]**2 < 1**2                                by combine size
+      low:   (-Q[i])**2 < 1**2                             by combine size
+      up:    Q[i] < 1                                      by root high
+      down:  -Q[i] < 1                                     by root low
+      above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
+      below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
+    """,
+    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
+    rounds={"n": 0, "i": 0},
+    sequences={"Q": "-1..1"},
+    given={"size": "Q[i]**2 < 1"},
+    quantities=OF_CLIENTS,
+)
+ONE_STEP = Theorem(
+    "0 < lr",
+    "lr*slopes[n+1] == sum(1 - Q[i], i, 0, n)*w[n+1] - weighted[n+1]",
+    """
+      none:  slopes[0] == 0                                by identity
+      begin: weighted[0] == 0                              by identity
+      same:  w[i+1] == w[i]                                by identity
+      next:  lr*slopes[i+1] == lr*slopes[i] + lr*h[i]*w[i] - weighted[i+1] + weighted[i]   by identity
+      all:   claim      by induction n: base combine next(i=0), lr*none, begin, (-lr*h[0])*same(i=0), w[1]*one(i=0);
+                          step combine ih, next(i=n+1), (-lr*h[n+1])*same(i=n+1), (-sum(1 - Q[i], i, 0, n))*same(i=n+1), w[n+2]*one(i=n+1)
+    """,
+    states=PlayedStates(partial(play_clients, one=True), start=partial(play_clients, start=True, one=True)),
+    rounds={"n": 0, "i": 0},
+    sequences={"h": "0", "Q": "-1..1"},
+    given={"one": "Q[i] == 1 - lr*h[i]"},
+    quantities={name: f"dot({name}, z)" for name in ("slopes", "weighted", "w")},
+)
+
+
+def play_drifting(w: World, p: Parameters, last: int) -> list[Any]:
+    """GPGD's own rounds where the mean of the clients' answers, whatever they are, is P w + k."""
+    x, k, states = w.vector("w"), w.vector("k"), []
+    for t in range(last + 1):
+        states.append(SimpleNamespace(w=x, end=k * (1 / (1 - p.P))))
+        any_answers = w.vector(f"answers {t}", True)
+        answers = any_answers - bar(any_answers) + x * p.P + k
+        x = w.round_of(lambda local: GlobalProximal(local, p.lr), PointState, {"x": x}, answers)["x"]
+    return states
+
+
+DRIFTS = Theorem(
+    "0 < lr, -1 < P < 1",
+    ("D[T] == P**(2*T)*D[0]", "D[t] -> 0 as t"),
+    """
+      next: D[t+1] == P**2*D[t]                                            by identity
+      far:  0 <= D[t]                                                      by derivation
+      rate: claim 1                                                        by induction T: base combine; step combine P**2*ih, next(t=T)
+      all:  (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0] - D[T+1]            by induction T: base combine next(t=0); step combine ih, next(t=T+1)
+      sums: (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0]                     by combine all, far(t=T+1)
+      done: claim 2                                                        by series far, sums
+    """,
+    states=PlayedStates(play_drifting),
+    rounds={"t": 0, "T": 0},
+    quantities={"D": "norm2(w - end)"},
+)
+
+
+def three_steps(steps: int = 3) -> Theorem:
+    """GPGD ends at 784/1055 c on f_1 = ||w||^2/2 and f_2 = 2 ||w - c||^2, and the minimiser is 4/5 c."""
+    return Theorem(
+        "",
+        (
+            "X[t+1] - 784/1055*C[t] == 189/400*(X[t] - 784/1055*C[t])",
+            "slope[t] == 5/2*(X[t] - 4/5*C[t])",
+            "784/1055 < 4/5",
+        ),
+        "round: claim 1 by identity\nbest: claim 2 by identity\nless: claim 3 by combine",
+        states=run_on_quadratics("gpgd", f"lr = 1/10, steps = {steps}", curvatures=("1", "4"), centres=("0", "c")),
+        rounds={"t": 0},
+        quantities={"X": "dot(x, c)", "C": "norm2(c)", "slope": "dot(grad(f, x), c)"},
     )
 
 
@@ -501,7 +603,7 @@ CLAIMS = [
             Step("stable", STABLE),
         ],
         readings=[
-            "Q stands for q^K, which is taken to be above 0. a_11, ..., a_22 are the entries of a round's matrix."
+            "Q stands for q^K, which is taken to be above 0, eta for eta_g and lr for eta_l. a_11, ..., a_22 are the entries of a round's matrix."
         ],
         kind="identity",
     ),
@@ -524,19 +626,42 @@ CLAIMS = [
             "f_i convex, and (P1) with eta_g^2 lam for lam has a minimiser",
         ),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N19",
         DERIVED,
-        "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser "
-        "for K = 1 and in general not for more.",
-        check_drift,
         (
-            Fault("one local step more", "limit", {"extra": 1}),
-            Fault("two local steps for one", "K local steps", {"extra": 1}),
-            Fault("weights that are 2 % off", "every K", {"share": Fraction(51, 50)}),
+            Clause(
+                "On f_i = h_i ||w - b_i||^2/2, 0 < eta h_i < 2, K local steps of GPGD end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i,",
+                ("K local steps",),
+            ),
+            Clause(
+                "so that their mean over all clients is P w + k, k the mean of (1 - q_i^K) b_i and P that of q_i^K, inside (-1, 1);",
+                ("mean over clients",),
+            ),
+            Clause(
+                "then a round multiplies the distance from k/(1 - P) = sum (1 - q_i^K) b_i/sum (1 - q_i^K) by |P|, and GPGD ends there,",
+                ("every round",),
+            ),
+            Clause("at the minimiser for K = 1,", ("one step",)),
+            Clause(
+                "and in general not for more: with h = 1, 4, b = 0, 1, eta = 1/10 and K = 3 at 784/1055 for 4/5.",
+                ("three steps",),
+            ),
         ),
+        [
+            Step("K local steps", drift_steps(), wrong={"two local steps for one": drift_steps(2)}),
+            Step("mean over clients", MEAN_OF_CLIENTS),
+            Step("every round", DRIFTS),
+            Step("one step", ONE_STEP),
+            Step("three steps", three_steps(), wrong={"one local step more": three_steps(4)}),
+        ],
+        readings=[
+            "Q and Q_i stand for q^K and q_i^K, lr for eta; n + 1 is the number of clients. For K = 1 the gradient of sum f_i is a multiple of sum (1 - q_i) w - "
+            "sum (1 - q_i) b_i, 0 at that limit alone.",
+            "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.",
+        ],
+        kind="divergence",
     ),
     Claim(
         "FEDSLR-N13",

@@ -30,7 +30,7 @@ IDS = [
     )
 ]
 #: below a second
-SHORT = {f"FEDSLR-{id}" for id in ("F5", "N2", "N16", "N19", "N20", "O2", "R1", "R6")}
+SHORT = {f"FEDSLR-{id}" for id in ("F5", "N2", "N16", "N20", "O2", "R1", "R6")}
 EVERY = [pytest.param(id, marks=[] if id in SHORT else [pytest.mark.slow]) for id in sorted(IDS)]
 #: mistakes in Phase I, and the claims that speak of what they change
 ROUND, SERVER = ("FEDSLR-N12", "FEDSLR-N14"), ("FEDSLR-N13", "FEDSLR-N15")
