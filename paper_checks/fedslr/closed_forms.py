@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from types import SimpleNamespace
@@ -29,18 +29,18 @@ from fedtheory.core.layers import ranks
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import agree, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
+from paper_checks.fedslr.unknown_functions import UnknownFunctions
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic
-from problems.quadratics import scalar_quadratics
 
 
 def _point(name: str) -> Any:
@@ -294,28 +294,112 @@ def _fixed_point_asks(printed: bool, shift: Any) -> bool:
 # ---- N15 -------------------------------------------------------------------------------------------------------------
 
 
-def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
-    """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
-    eta, h = symbols("eta h", positive=True)
-    v = _point("v")
-    f = scalar_quadratics([h])
-    method = FedSLR(eta, printed=printed)
-    before = FedSLRState((1 - h / eta) * v, v, h * v, None, None)
-    new = method.round(f, before, None, SCRIPT)
-    m = (1 - h / eta + eta * h) / (1 + eta * h)
-    same = all(agree(getattr(new, name), m * getattr(before, name)) for name in ("x", "x_i", "gamma_i"))
-    yield proved(
-        "multiplier",
-        same and is_zero(-(1 + m) * (1 + eta * h) * eta - (h * (1 - 2 * eta**2) - 2 * eta)),
-        "on h w^2/2 every round after the first multiplies the state by m = (1 - h/eta + eta h)/(1 + eta h), and -(1 + m) has the sign of h (1 - "
-        "2 eta^2) - 2 eta: m < -1 exactly as stated",
+@dataclass(frozen=True, eq=False)
+class UnknownComposite(UnknownFunctions):
+    """Clients and a regulariser of which only (sub)gradients at the answers of their proximal operators are known."""
+
+    regulariser: Any = None
+
+
+def play_line_10(w: World, p: Parameters, last: int, printed: bool = True) -> list[Any]:
+    """Rounds of FedSLR's own code with exact solves, any f_i and R; gamma_{i,t} and s_t are subgradients at w_{i,t} and w_t."""
+    f, reg = w.function(None, 0, client=True, name="f_i"), w.function(None, 0, name="R")
+    x, gamma, limit = w.vector("w_0"), w.vector("gamma_i0", True), w.vector("gamma_i*", True)
+    star, z, s_star = w.vector("w*"), w.vector("z"), w.vector("s*")
+    known = {"w_star": star, "z": z, "s_star": s_star, "gamma_i_star": limit, "f_i": f, "R": reg}
+    for name, at, own in (("w*", star, s_star), ("z", z, None)):
+        w.at(f, at + gamma * 0, f"f_i({name})")
+        w.at(reg, at, f"R({name})", g=own)
+    states = []
+    for t in range(last + 1):
+        slopes, s = w.vector(f"gamma_i{t + 1}", True), w.vector(f"s{t + 1}")
+        problem: Any = UnknownComposite(array_of_vectors(slopes), UnknownFunctions(array_of_vectors(s)))
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
+        after = FedSLR(p.eta, printed=printed).round(problem, before, None, SCRIPT)
+        old = {"w_before": x, "gamma_i_before": gamma}
+        x, y, gamma = (vector_of(rows, gamma) for rows in (after.x, after.x_i, after.gamma_i))
+        w.at(f, y, f"f_i {t + 1}", g=slopes)
+        w.at(reg, x, f"R {t + 1}", g=s)
+        states.append(SimpleNamespace(w=x, w_i=y, gamma_i=gamma, s=s, **old, **known))
+    return states
+
+
+def line_10_solves(printed: bool = True) -> Theorem:
+    """Where w_t and gamma_{i,t} converge w* is no worse for f + eta^2 R than any z; quantities of round 0 are those after the first round."""
+    return Theorem(
+        "0 < eta",
+        "excess[0] <= 0",
+        """
+          next:   C[t+1] <= 2*W[t] + 4*eta**2*(G[t+1] + G[t])                                   by derivation
+          near:   excess[t] <= a*A[t] + (C[t] + W[t])*(1 + 1/a + 2*eta + eta**2/a) + G[t]       by derivation
+          same_e: excess[t+1] == excess[t]                                                      by identity
+          same_a: A[t+1] == A[t]                                                                by identity
+          one_e:  excess[T] == excess[0]                by induction T: base combine; step combine ih, same_e(t=T)
+          one_a:  A[T] == A[0]                          by induction T: base combine; step combine ih, same_a(t=T)
+          every:  excess[0] <= a*A[0] + (2*W[t] + 4*eta**2*(G[t+1] + G[t]) + W[t+1])*(1 + 1/a + 2*eta + eta**2/a) + G[t+1]
+                    by combine near(t=t+1), (-1)*one_e(T=t+1), a*one_a(T=t+1), (1 + 1/a + 2*eta + eta**2/a)*next
+          limit:  excess[0] <= a*A[0]                   by limit of every, models, duals
+          sign:   0 <= A[t]                             by derivation
+          done:   claim                                 by least a of limit
+        """,
+        states=PlayedStates(partial(play_line_10, printed=printed)),
+        rounds={"t": 0, "T": 0},
+        auxiliary="0 < a",
+        quantities={
+            "W": "norm2(w - w_star)",
+            "G": "mean(norm2(gamma_i - gamma_i_star))",
+            "C": "mean(norm2(w_i - w_star))",
+            "excess": "mean(f_i(w_star)) + eta**2*R(w_star) - mean(f_i(z)) - eta**2*R(z)",
+            "A": "mean(norm2(grad(f_i, w_star))) + eta**4*norm2(s_star) + mean(norm2(gamma_i_star)) + norm2(z - w_star)",
+        },
+        given={"models": "W[t] -> 0 as t", "duals": "G[t] -> 0 as t"},
+        units="as printed",
     )
-    yield proved(
-        "fixed points",
-        _fixed_point_asks(printed, lambda g, step: -g / step),
-        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - mean "
-        "gamma/eta: -grad f(w)/eta is in eta dR(w), that is 0 in grad f(w) + eta^2 dR(w)",
+
+
+def play_steep(w: World, p: Parameters, last: int, printed: bool = True, begins: bool = False) -> list[Any]:
+    """Rounds of printed Algorithm 2 on h ||w||^2/2, from the state that a round makes of any models and duals on."""
+    v, x, y, gamma = (w.vector(name) for name in ("v", "w_0", "w_i", "gamma"))
+    if not begins:
+        x, y, gamma = v * (1 - p.h / p.eta), v, v * p.h
+    states = [SimpleNamespace(w=x, w_i=y, gamma=gamma)]
+    for _ in range(last):
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(y), array_of_vectors(gamma), None, None)
+        after = FedSLR(p.eta, printed=printed).round(quadratic(p, v * 0), before, None, SCRIPT)
+        x, y, gamma = (vector_of(rows, v) for rows in (after.x, after.x_i, after.gamma_i))
+        states.append(SimpleNamespace(w=x, w_i=y, gamma=gamma))
+    return states
+
+
+def diverges(printed: bool = True) -> Theorem:
+    """Every round after the first multiplies the state by m < -1."""
+    return Theorem(
+        "0 < eta, 0 < h, 0 < c",
+        ("m < -1", "D[T] == m**(2*(T - 1))*D[1]", "(1 + 2*(T - 1)*c)*D[1] <= D[T]"),
+        """
+          value: m == -1 - c                            by combine steep
+          below: claim 1                                by combine 1*value
+          next:  D[t+1] == m**2*D[t]                    by identity
+          rate:  claim 2                                by induction T: base combine; step combine m**2*ih, next(t=T)
+          size:  0 <= D[t]                              by derivation
+          grown: D[t+1] == (1 + c)**2*D[t]              by combine next, ((m - 1 - c)*D[t])*value
+          far:   claim 3                                by induction T: base combine; step combine (1 + c)**2*ih, grown(t=T),
+                                                          (4*(T - 1)*c**2 + c**2 + 2*(T - 1)*c**3)*size(t=1)
+        """,
+        states=PlayedStates(
+            partial(play_steep, printed=printed),
+            begins=lambda w, p: play_steep(w, p, 1, printed, begins=True)[1],
+            least=1,
+        ),
+        rounds={"t": 1, "T": 1},
+        quantities={"D": "norm2(w)"},
+        where={"m": "(1 - h/eta + eta*h)/(1 + eta*h)"},
+        given={"steep": "c == (h*(1 - 2*eta**2) - 2*eta)/(eta*(1 + eta*h))"},
     )
+
+
+def where_line_10_ends(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
+    """Runs with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
     task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
     weight, rows = 0.3, []
     for eta in (0.8, 1.5, 2.0):
@@ -328,7 +412,6 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
     told = "distance to the solution for eta_g^2 lam, relative, after 600 rounds"
     yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", told)
     yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
-    yield Reading("The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies.")
 
 
 # ---- N19 -------------------------------------------------------------------------------------------------------------
@@ -549,13 +632,6 @@ RANKS = (
     ),
     Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
 )
-PRINTED = (
-    Clause(
-        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges,",
-        ("fixed points",),
-    ),
-    Clause("and on h w^2/2 it diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).", ("multiplier",)),
-)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -607,23 +683,32 @@ CLAIMS = [
         ],
         kind="identity",
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N15",
         DERIVED,
-        "divergence",
         "Algorithm 2, line 10",
-        join_clauses(PRINTED),
-        check_printed,
         (
-            Fault("eta_g gamma", "multiplier", {"printed": False}),
-            Fault("eta_g gamma", "CVXPY", {"printed": False}),
-            Fault("eta_g lam", "CVXPY", {"power": 1}),
-            Fault("eta_g gamma at a fixed point", "fixed points", {"printed": False}),
+            Clause(
+                "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where models and duals converge,",
+                ("another problem",),
+            ),
+            Clause(
+                "and on h ||w||^2/2 every round after the first multiplies w_t by m = -1 - c, c = (h (1 - 2 eta_g^2) - 2 eta_g)/(eta_g (1 + "
+                "eta_g h)): it diverges for c > 0, which is h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+                ("divergence",),
+            ),
         ),
-        clauses=PRINTED,
-        assumptions=(
-            "exact local solves, all clients",
-            "f_i convex, and (P1) with eta_g^2 lam for lam has a minimiser",
+        [
+            Step("another problem", line_10_solves(), wrong={"eta_g gamma": line_10_solves(printed=False)}),
+            Step("divergence", diverges(), wrong={"eta_g gamma at the server": diverges(printed=False)}),
+        ],
+        assumptions=["exact local solves, all clients, f_i and R convex and finite"],
+        readings=["The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies."],
+        kind="divergence",
+        besides=where_line_10_ends,
+        faults=(
+            Fault("the server multiplies", "CVXPY", {"printed": False}),
+            Fault("eta_g lam", "CVXPY", {"power": 1}),
         ),
     ),
     claim_steps(
@@ -657,8 +742,8 @@ CLAIMS = [
             Step("three steps", three_steps(), wrong={"one local step more": three_steps(4)}),
         ],
         readings=[
-            "Q and Q_i stand for q^K and q_i^K, lr for eta; n + 1 is the number of clients. For K = 1 the gradient of sum f_i is a multiple of sum (1 - q_i) w - "
-            "sum (1 - q_i) b_i, 0 at that limit alone.",
+            "Q and Q_i stand for q^K and q_i^K, lr for eta; n + 1 is the number of clients. For K = 1 the gradient of sum f_i is a "
+            "multiple of sum (1 - q_i) w - sum (1 - q_i) b_i, 0 at that limit alone.",
             "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.",
         ],
         kind="divergence",
