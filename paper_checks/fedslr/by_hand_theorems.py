@@ -279,23 +279,23 @@ def diverges(printed: bool = True) -> Theorem:
     """Every round after the first multiplies the state by m < -1."""
     return Theorem(
         "0 < eta, 0 < h, 0 < c",
-        ("m < -1", "D[T] == m**(2*(T - 1))*D[1]", "(1 + 2*(T - 1)*c)*D[1] <= D[T]"),
+        ("m < -1", "D[T+1] == m**(2*T)*D[1]", "(1 + 2*T*c)*D[1] <= D[T+1]"),
         """
           value: m == -1 - c                            by combine steep
           below: claim 1                                by combine 1*value
           next:  D[t+1] == m**2*D[t]                    by identity
-          rate:  claim 2                                by induction T: base combine; step combine m**2*ih, next(t=T)
+          rate:  claim 2                                by induction T: base combine; step combine m**2*ih, next(t=T+1)
           size:  0 <= D[t]                              by derivation
           grown: D[t+1] == (1 + c)**2*D[t]              by combine next, ((m - 1 - c)*D[t])*value
-          far:   claim 3                                by induction T: base combine; step combine (1 + c)**2*ih, grown(t=T),
-                                                          (4*(T - 1)*c**2 + c**2 + 2*(T - 1)*c**3)*size(t=1)
+          far:   claim 3                                by induction T: base combine; step combine (1 + c)**2*ih, grown(t=T+1),
+                                                          (4*T*c**2 + c**2 + 2*T*c**3)*size(t=1)
         """,
         states=PlayedStates(
             partial(play_steep, printed=printed),
             begins=lambda w, p: play_steep(w, p, 1, printed, begins=True)[1],
             least=1,
         ),
-        rounds={"t": 1, "T": 1},
+        rounds={"t": 1, "T": 0},
         quantities={"D": "norm2(w)"},
         where={"m": "(1 - h/eta + eta*h)/(1 + eta*h)"},
         given={"steep": "c == (h*(1 - 2*eta**2) - 2*eta)/(eta*(1 + eta*h))"},
@@ -356,10 +356,8 @@ MEAN_OF_CLIENTS = Theorem(
       next:  answers[i+1] == answers[i] + Q[i]*w[i] + weighted[i+1] - weighted[i]   by identity
       all:   claim 1    by induction n: base combine next(i=0), none, (-1)*begin, (-Q[0])*same(i=0);
                           step combine ih, next(i=n+1), (-Q[n+1])*same(i=n+1), (-sum(Q[i], i, 0, n))*same(i=n+1)
-      high:  Q[i]**2 < 1**2                                by combine size
-      low:   (-Q[i])**2 < 1**2                             by combine size
-      up:    Q[i] < 1                                      by root high
-      down:  -Q[i] < 1                                     by root low
+      up:    Q[i] < 1                                      by combine 1/2*size, 1/2*square(1 - Q[i])
+      down:  -Q[i] < 1                                     by combine 1/2*size, 1/2*square(1 + Q[i])
       above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
       below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
     """,

@@ -51,22 +51,18 @@ SHRUNK = {"small": "b[j] <= a", "shrunk": "m[j]*(a - b[j]) == 0"}
 def soft_threshold_solves(factor: str = "1") -> Theorem:
     """x_j = e_j d_j with a sign e_j, S_a(x)_j = e_j m_j, and any z_j = f_j v_j; ``factor``: of the norm."""
     x, s, z, a = "e[j]*(m[j] + b[j])", "e[j]*m[j]", "f[j]*v[j]", f"{factor}*a"
-    at_s, at_z = f"({s} - {x})**2/2 + {a}*abs({s}) + ({z} - {s})**2/2", f"({z} - {x})**2/2 + {a}*abs({z})"
+    at_s, at_z = f"({s} - {x})**2/2 + {a}*m[j] + ({z} - {s})**2/2", f"({z} - {x})**2/2 + {a}*v[j]"
     return Theorem(
         "0 < a",
         f"sum({at_s}, j, 0, n) <= sum({at_z}, j, 0, n)",
         f"""
-          up:    {z} <= abs({z})                       by combine
-          down:  -({z}) <= abs({z})                    by combine
-          long:  v[j] <= abs({z})                      by combine ((1 + f[j])/2)*up, ((1 - f[j])/2)*down, (-v[j])*another
-          short: max({s}, -({s})) <= m[j]              by larger of: combine; combine
-          slope: e[j]*f[j]*b[j]*v[j] <= a*v[j]         by combine v[j]*small
-          one:   {at_s} <= {at_z}                      by combine 1*slope, a*short, a*long, 1*shrunk, (-m[j]*b[j])*sign
-          all:   claim                                 by induction n: base combine one(j=0); step combine ih, one(j=n+1)
+          slope: e[j]*f[j]*b[j]*v[j] <= a*v[j]    by combine v[j]*small
+          one:   {at_s} <= {at_z}                 by combine 1*slope, 1*shrunk, (-m[j]*b[j])*sign
+          all:   claim                            by induction n: base combine one(j=0); step combine ih, one(j=n+1)
         """,
         rounds={"n": 0, "j": 0},
         sequences={"e": "-1..1", "f": "-1..1", "m": "0", "b": "0", "v": "0"},
-        given={"sign": "e[j]**2 == 1", "another": "f[j]**2 == 1", **SHRUNK},
+        given={"sign": "e[j]**2 == 1", **SHRUNK},
     )
 
 
@@ -350,7 +346,7 @@ OPERATORS = (
         "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate.",
         soft_threshold_solves,
         "x_j = e_j (m_j + b_j) and z_j = f_j v_j are numbers as signs times sizes, m_j = max(|x_j| - a, 0): at least both and one of the two. "
-        "S_a(x)_j = e_j m_j, and no other z is as good.",
+        "S_a(x)_j = e_j m_j, m_j and v_j are |S_a(x)_j| and |z_j|, and no other z is as good.",
     ),
 )
 CLAIMS = [
