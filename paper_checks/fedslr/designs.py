@@ -288,7 +288,6 @@ def global_prox_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]
     candidates: dict[str, Any] = {
         "PGD": ProximalGradient(0.5 / L),
         **{f"GPGD, K = {K}": GlobalProximal(GradientSteps(K, 0.5 / L)) for K in (1, 2, 5, 10)},
-        **{f"LPGD, K = {K}": LocalProximal(K, 0.5 / L) for K in (1, 10)},
         "FedSLR": method(0.45 / L),
     }
     for name, algorithm in candidates.items():
