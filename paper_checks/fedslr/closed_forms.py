@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedSLR, GlobalProximal
+from fedtheory.algorithms import FedSLR
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
@@ -18,29 +18,25 @@ from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, decided, disproved, holds, proved
 from fedtheory.claims.protocol import Clause, join_clauses
 from fedtheory.claims.statements.as_claims import find_of_lemma
-from fedtheory.claims.statements.limit import Limit
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.errors import require
 from fedtheory.core.layers import ranks
-from fedtheory.local.solvers import GradientSteps
-from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
-from fedtheory.proofs.symbolic import agree, is_positive, is_zero, symbols
+from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
+from paper_checks.fedslr import by_hand_theorems as theorems
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT
-from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic
-from problems.quadratics import scalar_quadratics
 
 
 def _point(name: str) -> Any:
@@ -104,47 +100,6 @@ ALTERNATING = replace(
 # ---- N14 -------------------------------------------------------------------------------------------------------------
 
 
-def check_inexact(ctx: Context, *, local_steps: int = 1, centre: Any = 1, share: Any = 1) -> Iterator[Finding]:
-    """f_i = h (w - b)^2/2: exact rounds; K gradient steps by one more step than K - 1; the round's matrix and its eigenvalues."""
-    h, eta, lr, Q = symbols("h eta lr Q", positive=True)
-    w, gamma, b = _point("w"), _point("gamma"), _point("b")
-    f = scalar_quadratics([h], [b[0, 0]])
-    before = FedSLRState(w, w, gamma, None, None)
-    exact = FedSLR(eta).round(f, before, None, SCRIPT)
-    x = eta * h
-    yield proved(
-        "exact",
-        agree(exact.x + eta * exact.gamma_i - centre * b, (w + eta * gamma - centre * b) / (1 + x))
-        and agree(exact.gamma_i, h * (exact.x_i - b)),
-        "s_t - b, s_t = w_t + eta_g gamma_t, is divided by 1 + x in a round, x = eta_g h, and gamma_{t+1} = h (w_{i,t+1} - b)",
-    )
-    q = 1 - lr * (h + 1 / eta)
-
-    def answer(power: Any) -> Any:
-        """Where gradient steps end, with ``power`` for q^K."""
-        return b + (1 + power * x) / (1 + x) * (w - b) + eta * (1 - power) / (1 + x) * gamma
-
-    sub = Subproblem(f, a=-gamma, rho=1 / eta, z=w)
-    one_more, _ = GradientSteps(local_steps, lr=lr)(sub, answer(Q), SCRIPT, None)
-    yield proved(
-        "K gradient steps",
-        agree(answer(1), w) and agree(one_more, answer(q * Q)),
-        "they end at b + (1 + q^K x)/(1 + x) (w - b) + eta_g (1 - q^K)/(1 + x) gamma, q = 1 - eta_l (h + 1/eta_g): for K = 0, and one "
-        "more step multiplies q^K by q",
-    )
-    Q = 1 / (1 + symbols("s", positive=True))  # any number in (0, 1)
-    inexact = FedSLR(eta, local=GivenAnswers(answer(Q))).round(f, before, None, SCRIPT)
-    rows = [[row[0, 0].diff(of[0, 0]) for of in (w, gamma)] for row in (inexact.x, inexact.gamma_i)]
-    trace, det = rows[0][0] + rows[1][1], rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
-    jury = [v.simplify() for v in (1 - trace + det, 1 + trace + det, 1 - det)]
-    yield proved(
-        "stable",
-        agree([trace, det], [share * (1 + Q * (1 + 2 * x)) / (1 + x), Q]) and all(is_positive(v) for v in jury),
-        "the round's matrix has determinant q^K and trace (1 + q^K (1 + 2x))/(1 + x), and by Jury's conditions both eigenvalues are inside the "
-        "unit circle for every 0 < q^K < 1",
-    )
-
-
 def _fixed_point_asks(printed: bool, shift: Any) -> bool:
     """Whether at local models w and duals g_i the server asks its operator at w + shift(mean g, eta), with step eta."""
     eta, w = symbols("eta", positive=True), _point("w")
@@ -164,28 +119,8 @@ def _fixed_point_asks(printed: bool, shift: Any) -> bool:
 # ---- N15 -------------------------------------------------------------------------------------------------------------
 
 
-def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
-    """Algorithm 2 as printed: the multiplier on one quadratic; its limit with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
-    eta, h = symbols("eta h", positive=True)
-    v = _point("v")
-    f = scalar_quadratics([h])
-    method = FedSLR(eta, printed=printed)
-    before = FedSLRState((1 - h / eta) * v, v, h * v, None, None)
-    new = method.round(f, before, None, SCRIPT)
-    m = (1 - h / eta + eta * h) / (1 + eta * h)
-    same = all(agree(getattr(new, name), m * getattr(before, name)) for name in ("x", "x_i", "gamma_i"))
-    yield proved(
-        "multiplier",
-        same and is_zero(-(1 + m) * (1 + eta * h) * eta - (h * (1 - 2 * eta**2) - 2 * eta)),
-        "on h w^2/2 every round after the first multiplies the state by m = (1 - h/eta + eta h)/(1 + eta h), and -(1 + m) has the sign of h (1 - "
-        "2 eta^2) - 2 eta: m < -1 exactly as stated",
-    )
-    yield proved(
-        "fixed points",
-        _fixed_point_asks(printed, lambda g, step: -g / step),
-        "at a fixed point w_i = w and gamma_i = grad f_i(w) (Fact 2), and the operator with step eta, whatever it is, gives w at w - mean "
-        "gamma/eta: -grad f(w)/eta is in eta dR(w), that is 0 in grad f(w) + eta^2 dR(w)",
-    )
+def where_line_10_ends(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
+    """Runs with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
     task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
     weight, rows = 0.3, []
     for eta in (0.8, 1.5, 2.0):
@@ -198,51 +133,6 @@ def check_printed(ctx: Context, *, printed: bool = True, power: int = 2) -> Iter
     told = "distance to the solution for eta_g^2 lam, relative, after 600 rounds"
     yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", told)
     yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
-    yield Reading("The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies.")
-
-
-# ---- N19 -------------------------------------------------------------------------------------------------------------
-
-
-def check_drift(ctx: Context, *, extra: int = 0, share: Any = 1) -> Iterator[Finding]:
-    """GPGD without a regulariser on scalar quadratics: local steps by one more than K - 1, a round, and the code's own limit for small K."""
-    lr, w, (h, b, power) = symbols("lr", positive=True), _point("w"), (column(name, 3) for name in ("h", "b", "Q"))
-    f = scalar_quadratics(h[:, 0], b[:, 0])
-    one_more, _ = GradientSteps(1 + extra, lr)(Subproblem(f), b + power * (w - b), SCRIPT, None)
-    local = proved(
-        "K local steps",
-        agree(one_more, b + (1 - lr * h) * power * (w - b)),
-        "they end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i: for K = 0, and one more step multiplies w_i - b_i by q_i",
-    )
-    yield local
-    gpgd = GlobalProximal(GivenAnswers(b + power * (w - b), lr))
-    new = gpgd.round(f, gpgd.init(f, w), None, SCRIPT)
-    end = ((1 - share * power) * b).sum() / (1 - share * power).sum()
-    centre = [*(h * b).sum(axis=0) / h.sum(axis=0)]
-    yield proved(
-        "every K",
-        agree(new.x - end, power.mean(axis=0, keepdims=True) * (w - end))
-        and agree([(lr * h * b).sum() / (lr * h).sum()], centre)
-        and are_so(("1 - (1 - u)**2 > 0 where u = 2/(1 + s)",)),
-        "a round multiplies the distance from sum (1 - q_i^K) b_i/sum (1 - q_i^K) by mean_i q_i^K, which is inside (-1, 1) as every q_i is for 0 < "
-        "eta h_i < 2; three clients in symbols, and clients enter by their mean, so for every number of them. With K = 1 the weights are eta h_i",
-        resting_on=[local],
-    )
-    found = Limit(
-        lambda lr, K: GlobalProximal(GradientSteps(K + extra, lr)),
-        problem=lambda a, b: scalar_quadratics(np.array([a, b]), [0, 1]),
-        start=2,
-        region="0 < a, a < b, 0 < lr < 1/b, K in 1..4",
-        point="(1 - (1 - lr*b)**K)/(1 - (1 - lr*a)**K + 1 - (1 - lr*b)**K)",
-        name="GPGD, K local steps",
-    )
-    yield from found.findings(ctx)
-    end = (1 - Fraction(3, 5) ** 3) / (2 - Fraction(9, 10) ** 3 - Fraction(3, 5) ** 3)
-    away = compare(end, "!=", Fraction(4, 5))
-    yield decided("not the minimiser", away, f"h = 1, 4, b = 0, 1, eta = 1/10, K = 3: {float(end):.4f}, and not 4/5")
-    yield Reading(
-        "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little."
-    )
 
 
 # ---- N13 -------------------------------------------------------------------------------------------------------------
@@ -333,13 +223,6 @@ RANKS = (
     ),
     Clause("on I-LRS the ranks on the way fall with eta_g.", ("other ranks on the way",)),
 )
-PRINTED = (
-    Clause(
-        "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where it converges,",
-        ("fixed points",),
-    ),
-    Clause("and on h w^2/2 it diverges for h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).", ("multiplier",)),
-)
 CLAIMS = [
     Claim(
         "FEDSLR-R6",
@@ -366,52 +249,107 @@ CLAIMS = [
         ],
         kind="identity",
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N14",
         DERIVED,
-        "identity",
-        "Phase I on f_i = h (w - b)^2/2, lam = 0",
-        "All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h; with K gradient steps a round has determinant q^K, q = 1 "
-        "- eta_l (h + 1/eta_g), and is stable for 0 < q < 1.",
-        check_inexact,
+        "Phase I on f_i = h ||w - b||^2/2, lam = 0",
         (
-            Fault("two steps for one", "K gradient steps", {"local_steps": 2}),
-            Fault("w_t + eta_g gamma_t in the place of its distance from b", "exact", {"centre": 0}),
-            Fault("a trace that is 2 % off", "stable", {"share": Fraction(51, 50)}),
+            Clause("All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h.", ("exact",)),
+            Clause(
+                "K gradient steps end at b + (1 + q^K x)/(1 + x) (w_t - b) + eta_g (1 - q^K)/(1 + x) gamma_t, x = eta_g h, q = 1 - eta_l (h + "
+                "1/eta_g);",
+                ("K gradient steps",),
+            ),
+            Clause("with them a round has determinant q^K,", ("determinant",)),
+            Clause("and is stable for 0 < q < 1: w_t -> b, gamma_t -> 0.", ("stable",)),
         ),
+        [
+            Step("exact", theorems.EXACT_ROUND),
+            Step(
+                "K gradient steps", theorems.gradient_steps(), wrong={"two steps for one": theorems.gradient_steps(2)}
+            ),
+            Step(
+                "determinant",
+                theorems.inexact_rounds(),
+                wrong={"the server divides by eta_g": theorems.inexact_rounds(printed=True)},
+            ),
+            Step("stable", theorems.STABLE),
+        ],
+        readings=[
+            "Q stands for q^K, which is taken to be above 0, eta for eta_g and lr for eta_l. a_11, ..., a_22 are the entries of a round's matrix."
+        ],
+        kind="identity",
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N15",
         DERIVED,
-        "divergence",
         "Algorithm 2, line 10",
-        join_clauses(PRINTED),
-        check_printed,
         (
-            Fault("eta_g gamma", "multiplier", {"printed": False}),
-            Fault("eta_g gamma", "CVXPY", {"printed": False}),
-            Fault("eta_g lam", "CVXPY", {"power": 1}),
-            Fault("eta_g gamma at a fixed point", "fixed points", {"printed": False}),
+            Clause(
+                "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where models and duals converge,",
+                ("another problem",),
+            ),
+            Clause(
+                "and on h ||w||^2/2 every round after the first multiplies w_t by m = -1 - c, c = (h (1 - 2 eta_g^2) - 2 eta_g)/(eta_g (1 + "
+                "eta_g h)): it diverges for c > 0, which is h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+                ("divergence",),
+            ),
         ),
-        clauses=PRINTED,
-        assumptions=(
-            "exact local solves, all clients",
-            "f_i convex, and (P1) with eta_g^2 lam for lam has a minimiser",
+        [
+            Step(
+                "another problem",
+                theorems.line_10_solves(),
+                wrong={"eta_g gamma": theorems.line_10_solves(printed=False)},
+            ),
+            Step(
+                "divergence", theorems.diverges(), wrong={"eta_g gamma at the server": theorems.diverges(printed=False)}
+            ),
+        ],
+        assumptions=["exact local solves, all clients, f_i and R convex and finite"],
+        readings=["The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies."],
+        kind="divergence",
+        besides=where_line_10_ends,
+        faults=(
+            Fault("the server multiplies", "CVXPY", {"printed": False}),
+            Fault("eta_g lam", "CVXPY", {"power": 1}),
         ),
     ),
-    Claim(
+    claim_steps(
         "FEDSLR-N19",
         DERIVED,
-        "divergence",
         "GPGD, (20) and (21), with lam = 0",
-        "On f_i = h_i (w - b_i)^2/2 GPGD ends at sum (1 - q_i^K) b_i/sum (1 - q_i^K), q_i = 1 - eta h_i, for 0 < eta h_i < 2, which is the minimiser "
-        "for K = 1 and in general not for more.",
-        check_drift,
         (
-            Fault("one local step more", "limit", {"extra": 1}),
-            Fault("two local steps for one", "K local steps", {"extra": 1}),
-            Fault("weights that are 2 % off", "every K", {"share": Fraction(51, 50)}),
+            Clause(
+                "On f_i = h_i ||w - b_i||^2/2, 0 < eta h_i < 2, K local steps of GPGD end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i,",
+                ("K local steps",),
+            ),
+            Clause(
+                "so that their mean over all clients is P w + k, k the mean of (1 - q_i^K) b_i and P that of q_i^K, inside (-1, 1);",
+                ("mean over clients",),
+            ),
+            Clause(
+                "then a round multiplies the distance from k/(1 - P) = sum (1 - q_i^K) b_i/sum (1 - q_i^K) by |P|, and GPGD ends there,",
+                ("every round",),
+            ),
+            Clause("at the minimiser for K = 1,", ("one step",)),
+            Clause(
+                "and in general not for more: with h = 1, 4, b = 0, 1, eta = 1/10 and K = 3 at 784/1055 for 4/5.",
+                ("three steps",),
+            ),
         ),
+        [
+            Step("K local steps", theorems.drift_steps(), wrong={"two local steps for one": theorems.drift_steps(2)}),
+            Step("mean over clients", theorems.MEAN_OF_CLIENTS),
+            Step("every round", theorems.DRIFTS),
+            Step("one step", theorems.ONE_STEP),
+            Step("three steps", theorems.three_steps(), wrong={"one local step more": theorems.three_steps(4)}),
+        ],
+        readings=[
+            "Q and Q_i stand for q^K and q_i^K, lr for eta; n + 1 is the number of clients. For K = 1 the gradient of sum f_i is a "
+            "multiple of sum (1 - q_i) w - sum (1 - q_i) b_i, 0 at that limit alone.",
+            "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.",
+        ],
+        kind="divergence",
     ),
     Claim(
         "FEDSLR-N13",

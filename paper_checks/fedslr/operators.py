@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from fedtheory.algorithms import FedSLR
 from fedtheory.claims import bar, dot, lemma, norm2, state
 from fedtheory.claims.claim import Claim, Fault, Finding, Reading
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, equal, holds, proved
+from fedtheory.claims.parts import at_most, equal, holds
 from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
@@ -29,7 +31,6 @@ from paper_checks.fedslr import lemmas
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.given_gradients import SCRIPT
-from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
@@ -43,15 +44,75 @@ CVXPY_ACCURACY = 1e-5
 # ---- (15) to (17) ----------------------------------------------------------------------------------------------------
 
 
-#: phi(z) = (z - x)^2/2 + a|z| exceeds phi(S_a(x)) by at least (z - S_a(x))^2/2. By symmetry x >= 0: x = a + e with S_a(x) = e, or x = a - e with
-#: S_a(x) = 0; z >= 0, or z = -y < 0. {a} stands for a
-SHRINKS = (
-    "(z - x)**2/2 + {a}*z == (e - x)**2/2 + {a}*e + (z - e)**2/2 where x = a + e",
-    "(-y - x)**2/2 + {a}*y == (e - x)**2/2 + {a}*e + (-y - e)**2/2 + 2*a*y where x = a + e",
-    "(z - x)**2/2 + {a}*z == x**2/2 + z**2/2 + e*z where x = a - e",
-    "(-y - x)**2/2 + {a}*y == x**2/2 + y**2/2 + (2*a - e)*y where x = a - e",
-    "2*a*y > 0",
-)
+#: of numbers d_j >= 0: m_j = max(d_j - a, 0), and b_j = d_j - m_j = min(d_j, a)
+SHRUNK = {"small": "b[j] <= a", "shrunk": "m[j]*(a - b[j]) == 0"}
+
+
+def soft_threshold_solves(factor: str = "1") -> Theorem:
+    """x_j = e_j d_j with a sign e_j, S_a(x)_j = e_j m_j, and any z_j = f_j v_j; ``factor``: of the norm."""
+    x, s, z, a = "e[j]*(m[j] + b[j])", "e[j]*m[j]", "f[j]*v[j]", f"{factor}*a"
+    at_s, at_z = f"({s} - {x})**2/2 + {a}*m[j] + ({z} - {s})**2/2", f"({z} - {x})**2/2 + {a}*v[j]"
+    return Theorem(
+        "0 < a",
+        f"sum({at_s}, j, 0, n) <= sum({at_z}, j, 0, n)",
+        f"""
+          slope: e[j]*f[j]*b[j]*v[j] <= a*v[j]    by combine v[j]*small
+          one:   {at_s} <= {at_z}                 by combine 1*slope, 1*shrunk, (-m[j]*b[j])*sign
+          all:   claim                            by induction n: base combine one(j=0); step combine ih, one(j=n+1)
+        """,
+        rounds={"n": 0, "j": 0},
+        sequences={"e": "-1..1", "f": "-1..1", "m": "0", "b": "0", "v": "0"},
+        given={"sign": "e[j]**2 == 1", **SHRUNK},
+    )
+
+
+def play_matrices(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """S and G, sums of m_j E_j and b_j E_j over the first singular vectors, E_j = u_j v_j^T; X = S + G, and Z is any matrix."""
+    S, G = (w.vector(name) * (0 if start else 1) for name in ("S", "G"))
+    states = []
+    for j in range(last + 1):
+        states.append(SimpleNamespace(S=S, G=G, Z=w.vector(f"Z {j}")))
+        E = w.vector(f"E {j}")
+        for name, other, product in (("orthogonal", S, 0), ("also orthogonal", G, 0), ("unit", E, 1)):
+            w.assume(f"{name} {j}", product - dot(E, other))
+        S, G = S + E * getattr(p, f"m_{j}"), G + E * getattr(p, f"b_{j}")
+    return states
+
+
+def shrinkage_solves(factor: str = "1") -> Theorem:
+    """With the singular values d_j of X, and v_j of any Z; ``factor``: of the norm."""
+    return Theorem(
+        "0 < a",
+        f"near[n+1]/2 + {factor}*a*sum(m[j], j, 0, n) + away[n+1]/2 <= far[n+1]/2 + {factor}*a*sum(v[j], j, 0, n)",
+        """
+          begin: own[0] == 0                                    by identity
+          next:  own[j] + b[j]*m[j] <= own[j+1]                 by derivation
+          sums:  sum(b[j]*m[j], j, 0, n) <= own[n+1]            by induction n: base combine next(j=0), begin; step combine ih, next(j=n+1)
+          full:  a*m[j] <= b[j]*m[j]                            by combine shrunk
+          fulls: a*sum(m[j], j, 0, n) <= sum(b[j]*m[j], j, 0, n)   by induction n: base combine full(j=0); step combine ih, full(j=n+1)
+          trace: other[n+1] <= sum(b[j]*v[j], j, 0, n)          by cite Von Neumann's trace inequality (1937) from singular
+          less:  b[j]*v[j] <= a*v[j]                            by combine v[j]*small
+          most:  sum(b[j]*v[j], j, 0, n) <= a*sum(v[j], j, 0, n)   by induction n: base combine less(j=0); step combine ih, less(j=n+1)
+          parts: far[n] == near[n] + away[n] - 2*other[n] + 2*own[n]   by identity
+          done:  claim                                          by combine (-1/2)*parts(n=n+1), 1*trace, 1*most, 1*sums, 1*fulls
+        """,
+        states=PlayedStates(play_matrices, start=partial(play_matrices, start=True)),
+        rounds={"n": 0, "j": 0},
+        sequences={"m": "0", "b": "0", "v": "0"},
+        given={**SHRUNK, "singular": "other[n+1] <= sum(b[j]*v[j], j, 0, n)"},
+        quantities={
+            "near": "norm2(S - (S + G))",
+            "far": "norm2(Z - (S + G))",
+            "away": "norm2(Z - S)",
+            "own": "dot(G, S)",
+            "other": "dot(G, Z)",
+        },
+        assumed={
+            "orthogonal": "<E_j, S> is 0 for the sum S of those before, of which no more is used than that it is no less",
+            "also orthogonal": "<E_j, G> is 0 likewise",
+            "unit": "||E_j|| = 1 likewise",
+        },
+    )
 
 
 def _matrices(ctx: Context) -> Iterator[tuple[NDArray[np.float64], float]]:
@@ -84,20 +145,8 @@ def least_subgradient(z: Any, gradient: Any, weight: float, norm: str) -> float:
     return float(cp.Problem(cp.Minimize(cp.norm(gradient + weight * element, "fro")), within).solve(solver="CLARABEL"))
 
 
-def check_operator(
-    ctx: Context, *, norm: str, factor: Any = 1, off: float = 1.0, weight: float = 0.4
-) -> Iterator[Finding]:
-    """Soft thresholding of entries or singular values: optimal in symbols, and against CVXPY; and distances from subdifferentials."""
-    scalar = "(z - x)^2/2 + a|z| is at least its value at S_a(x) plus (z - S_a(x))^2/2, for every z"
-    von_neumann = (
-        " By von Neumann's trace inequality ||Z - X||_F^2 >= sum_j (sigma_j(Z) - sigma_j(X))^2, with equality where Z has the singular vectors of "
-        "X in the same order, as U diag(S_a(d)) V^T has; so the minimum is that of the scalar problems in the singular values"
-    )
-    yield proved(
-        "optimal",
-        are_so([text.format(a=f"({factor}*a)") for text in SHRINKS]),
-        scalar + (von_neumann if norm == "nuclear" else ", in every coordinate"),
-    )
+def operator_runs(ctx: Context, *, norm: str, off: float = 1.0, weight: float = 0.4) -> Iterator[Finding]:
+    """The library's operators against CVXPY; and distances from subdifferentials."""
     regulariser = NuclearNorm(1.0, LAYER) if norm == "nuclear" else L1(1.0)
     ours, theirs, slopes, ours_least, least = [], [], [], [], []
     for x, threshold in _matrices(ctx):
@@ -285,8 +334,20 @@ OPERATORS = (
         "(15) and (16)",
         "nuclear",
         "argmin_Z ||Z - X||_F^2/2 + a ||Z||_* = U diag(S_a(d)) V^T for X = U diag(d) V^T.",
+        shrinkage_solves,
+        "S is U diag(S_a(d)) V^T, m_j = max(d_j - a, 0), b_j = d_j - m_j, and v_j are the singular values of Z; all in falling order. The theorem "
+        "that is cited says <X - S, Z> <= sum b_j v_j, as X - S has the singular values b_j. near, far and away are ||S - X||^2, ||Z - X||^2 and "
+        "||Z - S||^2: no other Z is as good as S.",
     ),
-    ("FEDSLR-O2", "(17)", "l1", "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate."),
+    (
+        "FEDSLR-O2",
+        "(17)",
+        "l1",
+        "argmin_z ||z - x||^2/2 + a ||z||_1 = S_a(x), coordinate by coordinate.",
+        soft_threshold_solves,
+        "x_j = e_j (m_j + b_j) and z_j = f_j v_j are numbers as signs times sizes, m_j = max(|x_j| - a, 0): at least both and one of the two. "
+        "S_a(x)_j = e_j m_j, m_j and v_j are |S_a(x)_j| and |z_j|, and no other z is as good.",
+    ),
 )
 CLAIMS = [
     claim_steps(
@@ -340,20 +401,21 @@ CLAIMS = [
         kind="identity",
     ),
     *(
-        Claim(
+        claim_steps(
             id,
             PAPER,
-            "identity",
             source,
             statement,
-            partial(check_operator, norm=norm),
-            (
-                Fault("a norm 2 % heavier", "optimal", {"factor": Fraction(51, 50)}),
+            [Step("optimal", solves(), wrong={"a norm 2 % heavier": solves("51/50")})],
+            readings=[reading],
+            kind="identity",
+            besides=partial(operator_runs, norm=norm),
+            faults=(
                 Fault("a threshold 2 % off", "CVXPY", {"off": 1.02}),
                 Fault("a subdifferential 2 % larger", "distances", {"weight": 0.408}),
             ),
         )
-        for id, source, norm, statement in OPERATORS
+        for id, source, norm, statement, solves, reading in OPERATORS
     ),
     Claim(
         "FEDSLR-R3",

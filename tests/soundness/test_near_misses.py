@@ -21,6 +21,7 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import bar
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.refutations import Instance
+from paper_checks.fedslr.by_hand_theorems import MEAN_OF_CLIENTS
 from paper_checks.fedslr.lemmas import stationary
 from paper_checks.safari.lemmas import PERTURBED
 from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
@@ -220,6 +221,14 @@ def test_what_the_script_does_not_prove_falls_by_an_instance_or_is_open() -> Non
     faster = of_theorem(CONVERGES)
     assert faster["number: dist2[T] <= (1 - mu / L) ** (2 * 2 * T) * dist2[0]"].outcome == "falls"
     assert "survives" not in {change.outcome for change in (*changes.values(), *faster.values())}
+
+
+def test_a_sum_that_begins_before_the_first_number_is_no_error() -> None:
+    """Of a theorem about states with a sequence: no instance has a number -1, and the proof does not reach it."""
+    changes = of_theorem(MEAN_OF_CLIENTS)
+    assert (
+        changes["round: answers[n + 1] == sum(Q[i - 1], i, 0, n) * w[n + 1] + weighted[n + 1]"].outcome == "not reached"
+    )
 
 
 def test_what_is_stronger_by_a_hair_is_not_called_weaker() -> None:

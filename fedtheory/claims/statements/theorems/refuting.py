@@ -215,7 +215,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     def lookup(name: str, k: int) -> Any:
         if name in theorem.sequences:
-            return posed.numbers[name, k]
+            return _number_of(posed.numbers, name, k)
         return _expected(theorem, played[k - posed.base], name, ConcreteSpace(), plain.point)
 
     gap = Sides(numbers, lookup, theorem.formulas, number).gap(sentence)
@@ -351,7 +351,7 @@ def _on_symbols(
 
     def lookup(name: str, k: int) -> Any:
         if name in theorem.sequences:
-            return posed.numbers[name, k]
+            return _number_of(posed.numbers, name, k)
         return _expected(theorem, posed.trace.states[k - posed.base], name, posed.trace.space, point)
 
     gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
@@ -377,6 +377,13 @@ def system_at(theorem: Theorem, claim: int, rounds: Mapping[str, int], point: Ma
     return replace(system, hypotheses=(*system.hypotheses, *rows))
 
 
+def _number_of(numbers: Mapping[tuple[str, int], Fraction], name: str, k: int) -> Fraction:
+    """A number of a sequence; a sum that begins before its first one asks for what there is not."""
+    if (name, k) not in numbers:
+        raise InvalidInput(f"{name}[{k}] has no value")
+    return numbers[name, k]
+
+
 def _refute_numbers(
     theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
 ) -> BrokenClaim | None:
@@ -390,9 +397,7 @@ def _refute_numbers(
         _require_hypotheses(theorem, point)
 
     def lookup(name: str, k: int) -> Fraction:
-        if (name, k) not in numbers:
-            raise InvalidInput(f"{name}[{k}] has no value")
-        return numbers[name, k]
+        return _number_of(numbers, name, k)
 
     gap = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
     failed = gap > 0 or (sentence.sign == "==" and gap != 0) or (sentence.sign == "<" and gap == 0)

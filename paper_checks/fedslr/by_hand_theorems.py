@@ -1,0 +1,430 @@
+"""FedSLR's derived theorems on instances that are solved by hand: inexact rounds, printed Algorithm 2, and GPGD's drift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms import FedSLR, GlobalProximal
+from fedtheory.algorithms.fedslr import FedSLRState
+from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.claims.statements.theorems.runs import WorldQuadratics, run_on_quadratics
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, bar, vector_of
+from fedtheory.local.solvers import GradientSteps
+from paper_checks.fedslr.unknown_functions import UnknownFunctions
+from paper_checks.fedslr.variants import GivenAnswers
+from paper_checks.given_gradients import SCRIPT
+
+# ---- N14: Phase I on equal quadratics --------------------------------------------------------------------------------
+
+
+def play_exact(w: World, p: Parameters, last: int) -> list[Any]:
+    """Phase I's own rounds with exact solves on f_i = h ||w - b||^2/2, from any model and any duals."""
+    b, z, x, gamma = w.vector("b"), w.vector("z"), w.vector("w"), w.vector("gamma_i", True)
+    states = []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(w=x, gamma_i=gamma, b=b, z=z))
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
+        made = FedSLR(p.eta).round(quadratic(p, b), before, None, SCRIPT)
+        x, gamma = vector_of(made.x, gamma), vector_of(made.gamma_i, gamma)
+    return states
+
+
+EXACT_ROUND = Theorem(
+    "0 < h, 0 < eta",
+    "s[t+1] == s[t]/(1 + eta*h)",
+    "done: claim by identity",
+    states=PlayedStates(play_exact),
+    rounds={"t": 0},
+    quantities={"s": "dot(w + eta*bar(gamma_i) - b, z)"},
+)
+
+
+def inexact_answer(p: Parameters, w: Any, gamma: Any, b: Any, Q: Any) -> Any:
+    """Where gradient steps on (4) from w end, with Q for q^K; b, w and gamma are vectors."""
+    x = p.eta * p.h
+    return b + (w - b) * ((1 + Q * x) / (1 + x)) + gamma * (p.eta * (1 - Q) / (1 + x))
+
+
+def follow_steps(
+    w: World, p: Parameters, last: int, asked: GivenAnswers, x: Any, start: bool, steps: int, **known: Any
+) -> list[Any]:
+    """Gradient steps y on what a round has asked of a client, by the library's own code, from where it starts or from anywhere; x is w_t."""
+    y, states = vector_of(asked.start, x) if start else w.vector("y"), []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(y=y, w=x, **known))
+        y = vector_of(GradientSteps(steps, p.lr)(asked.asked, array_of_vectors(y), SCRIPT, None)[0], y)
+    return states
+
+
+def quadratic(p: Parameters, b: Any) -> Any:
+    """h ||w - b||^2/2 on vectors of a world."""
+    return WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
+
+
+OF_STEPS = {
+    "off": "norm2(y - end)",
+    "away": "norm2(y - solution)",
+    "along": "dot(y - solution, w - solution)",
+    "all": "norm2(w - solution)",
+}
+
+
+def play_gradient_steps(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
+    """Gradient steps on what a round of Phase I asks of f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
+    b, x, gamma = (w.vector(name) for name in ("b", "w", "gamma"))
+    asked, rows = GivenAnswers(array_of_vectors(x)), array_of_vectors(x)
+    FedSLR(p.eta, asked).round(
+        quadratic(p, b), FedSLRState(rows, rows, array_of_vectors(gamma), None, None), None, SCRIPT
+    )
+    solution, end = (inexact_answer(p, x, gamma, b, Q) for Q in (p.Q * 0, p.Q))
+    return follow_steps(w, p, last, asked, x, start, steps, solution=solution, end=end)
+
+
+#: how far steps are from a solution and from where they end, when a step leaves q of the way, and Q is q^K
+STEPS_END = """
+  begin: away[0] == all[0]                             by identity
+  cross: along[0] == all[0]                            by identity
+  same:  all[k+1] == all[k]                            by identity
+  next:  away[k+1] == q**2*away[k]                     by identity
+  turn:  along[k+1] == q*along[k]                      by identity
+  one:   all[K] == all[0]                              by induction K: base combine; step combine ih, same(k=K)
+  two:   away[K] == q**(2*K)*away[0]                   by induction K: base combine; step combine q**2*ih, next(k=K)
+  three: along[K] == q**K*along[0]                     by induction K: base combine; step combine q*ih, turn(k=K)
+  parts: off[k] == away[k] - 2*Q*along[k] + Q**2*all[k]   by identity
+  end:   claim 1   by combine parts(k=K), two, (-2*Q)*three, Q**2*one, (q**(2*K))*begin, (-2*Q*q**K)*cross, ((Q - q**K)*all[0])*power
+"""
+
+
+def gradient_steps(steps: int = 1) -> Theorem:
+    """K of them end where `inexact_answer` says."""
+    return Theorem(
+        "0 < h, 0 < eta, 0 < lr, 0 < Q",
+        "off[K] == 0",
+        STEPS_END.replace("claim 1", "claim"),
+        states=PlayedStates(
+            partial(play_gradient_steps, steps=steps), start=partial(play_gradient_steps, start=True, steps=steps)
+        ),
+        rounds={"k": 0, "K": 0},
+        where={"q": "1 - lr*(h + 1/eta)"},
+        quantities=OF_STEPS,
+        given={"power": "Q == q**K"},
+    )
+
+
+def play_inexact(w: World, p: Parameters, last: int, printed: bool = False) -> list[Any]:
+    """Phase I's own rounds where clients answer what gradient steps give."""
+    b, z, x, gamma = (w.vector(name) for name in ("b", "z", "w", "gamma"))
+    states = []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(w=x, gamma=gamma, b=b, z=z))
+        made = w.round_of(
+            lambda local: FedSLR(p.eta, local, printed=printed),
+            lambda **fields: FedSLRState(**fields, p_i=None, sent=None, gamma=None),
+            {"x": x, "x_i": x, "gamma_i": gamma},
+            inexact_answer(p, x, gamma, b, p.Q),
+        )
+        x, gamma = made["x"], made["gamma_i"]
+    return states
+
+
+def inexact_rounds(printed: bool = False) -> Theorem:
+    """A round as a matrix, along any z, and its determinant."""
+    return Theorem(
+        "0 < h, 0 < eta, 0 < Q",
+        (
+            "model[t+1] == a_11*model[t] + a_12*dual[t]",
+            "dual[t+1] == a_21*model[t] + a_22*dual[t]",
+            "a_11*a_22 - a_12*a_21 == Q",
+        ),
+        "model: claim 1 by identity\ndual: claim 2 by identity\ndet: claim 3 by combine",
+        states=PlayedStates(partial(play_inexact, printed=printed)),
+        rounds={"t": 0},
+        where={
+            "x": "eta*h",
+            "a_11": "(1 - x + 2*Q*x)/(1 + x)",
+            "a_12": "eta*(1 - x - 2*Q)/(1 + x)",
+            "a_21": "h*(1 - Q)/(1 + x)",
+            "a_22": "(x + Q)/(1 + x)",
+        },
+        quantities={"model": "dot(w - b, z)", "dual": "dot(gamma, z)"},
+    )
+
+
+#: where rounds lead: sums of ||w_t - b + eta gamma_t||^2 and ||eta h (w_t - b) - eta gamma_t||^2, S and U, over rounds are finite
+STABLE = Theorem(
+    "0 < h, 0 < eta, 0 < Q < 1",
+    ("away[t] -> 0 as t", "duals[t] -> 0 as t"),
+    """
+      W_pos:  0 <= W[t]                                    by derivation
+      U_pos:  0 <= U[t]                                    by derivation
+      S_pos:  0 <= S[t]                                    by derivation
+      fall:   W[t+1] == W[t] - {c}*U[t]                    by identity
+      near:   S[t+1] <= S[t]/(1 + {x}) + Q**2/({x}*(1 + {x}))*U[t]              by derivation
+      falls:  {c}*{x}/Q**2*((1 + {x})*S[t+1] - S[t]) + W[t+1] <= W[t]           by combine fall, near
+      U_all:  {c}*sum(U[t], t, 0, T) <= W[0] - W[T+1]      by induction T: base combine fall(t=0); step combine ih, fall(t=T+1)
+      U_sum:  {c}*sum(U[t], t, 0, T) <= W[0]               by combine U_all, W_pos(t=T+1)
+      U_lim:  U[t] -> 0 as t                               by series U_pos, U_sum
+      S_all:  {c}*{x}/Q**2*({x}*sum(S[t], t, 0, T) - (1 + {x})*(S[0] - S[T+1])) <= W[0] - W[T+1]
+                by induction T: base combine falls(t=0); step combine ih, falls(t=T+1)
+      S_sum:  {c}*{x}**2/Q**2*sum(S[t], t, 0, T) <= W[0] + {c}*{x}/Q**2*(1 + {x})*S[0]   by combine S_all, W_pos(t=T+1), S_pos(t=T+1)
+      S_lim:  S[t] -> 0 as t                               by series S_pos, S_sum
+      w_pos:  0 <= away[t]                                 by derivation
+      w_near: away[t] <= 2*(S[t] + U[t])/(1 + {x})**2      by derivation
+      w_lim:  claim 1                                      by squeeze w_pos, w_near, S_lim, U_lim
+      g_pos:  0 <= duals[t]                                by derivation
+      g_near: duals[t] <= 2*({x}**2*S[t] + U[t])/(eta*(1 + {x}))**2             by derivation
+      g_lim:  claim 2                                      by squeeze g_pos, g_near, S_lim, U_lim
+    """.format(x="(eta*h)", c="(1 - Q)**2*(eta*h*(1 + 3*Q) + 2*(1 + Q))"),
+    states=PlayedStates(play_inexact),
+    rounds={"t": 0, "T": 0},
+    quantities={
+        "away": "norm2(w - b)",
+        "duals": "norm2(gamma)",
+        "S": "norm2(w - b + eta*gamma)",
+        "U": "norm2(eta*h*(w - b) - eta*gamma)",
+        "W": "(eta*h)**3*(1 + Q)*norm2(w - b + eta*gamma) - 4*Q*(eta*h)**2*dot(w - b + eta*gamma, eta*h*(w - b) - eta*gamma) + "
+        "(eta*h*(1 + Q) + 2*(1 - Q))*norm2(eta*h*(w - b) - eta*gamma)",
+    },
+)
+
+
+# ---- N15: printed Algorithm 2 ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownComposite(UnknownFunctions):
+    """Clients and a regulariser of which only (sub)gradients at the answers of their proximal operators are known."""
+
+    regulariser: Any = None
+
+
+def play_line_10(w: World, p: Parameters, last: int, printed: bool = True) -> list[Any]:
+    """Rounds of FedSLR's own code with exact solves, any f_i and R; gamma_{i,t} and s_t are subgradients at w_{i,t} and w_t."""
+    f, reg = w.function(None, 0, client=True, name="f_i"), w.function(None, 0, name="R")
+    x, gamma, limit = w.vector("w_0"), w.vector("gamma_i0", True), w.vector("gamma_i*", True)
+    star, z, s_star = w.vector("w*"), w.vector("z"), w.vector("s*")
+    known = {"w_star": star, "z": z, "s_star": s_star, "gamma_i_star": limit, "f_i": f, "R": reg}
+    for name, at, own in (("w*", star, s_star), ("z", z, None)):
+        w.at(f, at + gamma * 0, f"f_i({name})")
+        w.at(reg, at, f"R({name})", g=own)
+    states = []
+    for t in range(last + 1):
+        slopes, s = w.vector(f"gamma_i{t + 1}", True), w.vector(f"s{t + 1}")
+        problem: Any = UnknownComposite(array_of_vectors(slopes), UnknownFunctions(array_of_vectors(s)))
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
+        after = FedSLR(p.eta, printed=printed).round(problem, before, None, SCRIPT)
+        old = {"w_before": x, "gamma_i_before": gamma}
+        x, y, gamma = (vector_of(rows, gamma) for rows in (after.x, after.x_i, after.gamma_i))
+        w.at(f, y, f"f_i {t + 1}", g=slopes)
+        w.at(reg, x, f"R {t + 1}", g=s)
+        states.append(SimpleNamespace(w=x, w_i=y, gamma_i=gamma, s=s, **old, **known))
+    return states
+
+
+def line_10_solves(printed: bool = True) -> Theorem:
+    """Where w_t and gamma_{i,t} converge w* is no worse for f + eta^2 R than any z; quantities of round 0 are those after the first round."""
+    return Theorem(
+        "0 < eta",
+        "excess[0] <= 0",
+        """
+          next:   C[t+1] <= 2*W[t] + 4*eta**2*(G[t+1] + G[t])                                   by derivation
+          near:   excess[t] <= a*A[t] + (C[t] + W[t])*(1 + 1/a + 2*eta + eta**2/a) + G[t]       by derivation
+          same_e: excess[t+1] == excess[t]                                                      by identity
+          same_a: A[t+1] == A[t]                                                                by identity
+          one_e:  excess[T] == excess[0]                by induction T: base combine; step combine ih, same_e(t=T)
+          one_a:  A[T] == A[0]                          by induction T: base combine; step combine ih, same_a(t=T)
+          every:  excess[0] <= a*A[0] + (2*W[t] + 4*eta**2*(G[t+1] + G[t]) + W[t+1])*(1 + 1/a + 2*eta + eta**2/a) + G[t+1]
+                    by combine near(t=t+1), (-1)*one_e(T=t+1), a*one_a(T=t+1), (1 + 1/a + 2*eta + eta**2/a)*next
+          limit:  excess[0] <= a*A[0]                   by limit of every, models, duals
+          sign:   0 <= A[t]                             by derivation
+          done:   claim                                 by least a of limit
+        """,
+        states=PlayedStates(partial(play_line_10, printed=printed)),
+        rounds={"t": 0, "T": 0},
+        auxiliary="0 < a",
+        quantities={
+            "W": "norm2(w - w_star)",
+            "G": "mean(norm2(gamma_i - gamma_i_star))",
+            "C": "mean(norm2(w_i - w_star))",
+            "excess": "mean(f_i(w_star)) + eta**2*R(w_star) - mean(f_i(z)) - eta**2*R(z)",
+            "A": "mean(norm2(grad(f_i, w_star))) + eta**4*norm2(s_star) + mean(norm2(gamma_i_star)) + norm2(z - w_star)",
+        },
+        given={"models": "W[t] -> 0 as t", "duals": "G[t] -> 0 as t"},
+        units="as printed",
+    )
+
+
+def play_steep(w: World, p: Parameters, last: int, printed: bool = True, begins: bool = False) -> list[Any]:
+    """Rounds of printed Algorithm 2 on h ||w||^2/2, from the state that a round makes of any models and duals on."""
+    v, x, y, gamma = (w.vector(name) for name in ("v", "w_0", "w_i", "gamma"))
+    if not begins:
+        x, y, gamma = v * (1 - p.h / p.eta), v, v * p.h
+    states = [SimpleNamespace(w=x, w_i=y, gamma=gamma)]
+    for _ in range(last):
+        before = FedSLRState(array_of_vectors(x), array_of_vectors(y), array_of_vectors(gamma), None, None)
+        after = FedSLR(p.eta, printed=printed).round(quadratic(p, v * 0), before, None, SCRIPT)
+        x, y, gamma = (vector_of(rows, v) for rows in (after.x, after.x_i, after.gamma_i))
+        states.append(SimpleNamespace(w=x, w_i=y, gamma=gamma))
+    return states
+
+
+def diverges(printed: bool = True) -> Theorem:
+    """Every round after the first multiplies the state by m < -1."""
+    return Theorem(
+        "0 < eta, 0 < h, 0 < c",
+        ("m < -1", "D[T+1] == m**(2*T)*D[1]", "(1 + 2*T*c)*D[1] <= D[T+1]"),
+        """
+          value: m == -1 - c                            by combine steep
+          below: claim 1                                by combine 1*value
+          next:  D[t+1] == m**2*D[t]                    by identity
+          rate:  claim 2                                by induction T: base combine; step combine m**2*ih, next(t=T+1)
+          size:  0 <= D[t]                              by derivation
+          grown: D[t+1] == (1 + c)**2*D[t]              by combine next, ((m - 1 - c)*D[t])*value
+          far:   claim 3                                by induction T: base combine; step combine (1 + c)**2*ih, grown(t=T+1),
+                                                          (4*T*c**2 + c**2 + 2*T*c**3)*size(t=1)
+        """,
+        states=PlayedStates(
+            partial(play_steep, printed=printed),
+            begins=lambda w, p: play_steep(w, p, 1, printed, begins=True)[1],
+            least=1,
+        ),
+        rounds={"t": 1, "T": 0},
+        quantities={"D": "norm2(w)"},
+        where={"m": "(1 - h/eta + eta*h)/(1 + eta*h)"},
+        given={"steep": "c == (h*(1 - 2*eta**2) - 2*eta)/(eta*(1 + eta*h))"},
+    )
+
+
+# ---- N19: GPGD -------------------------------------------------------------------------------------------------------
+
+
+def play_drift(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
+    """GPGD's local steps on f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
+    b, x = w.vector("b"), w.vector("w")
+    asked = GivenAnswers(array_of_vectors(x), p.lr)
+    GlobalProximal(asked).round(quadratic(p, b), PointState(array_of_vectors(x)), None, SCRIPT)
+    return follow_steps(w, p, last, asked, x, start, steps, solution=b, end=b + (x - b) * p.Q)
+
+
+def drift_steps(steps: int = 1) -> Theorem:
+    """K local steps leave q^K of the way to b, and |q^K| < 1 for K >= 1."""
+    return Theorem(
+        "0 < h, 0 < lr < 2/h, -1 < Q",
+        ("off[K] == 0", "q**(2*(K + 1)) < 1"),
+        f"{STEPS_END}  size: claim 2 by induction K: base combine; step combine q**2*ih",
+        states=PlayedStates(partial(play_drift, steps=steps), start=partial(play_drift, start=True, steps=steps)),
+        rounds={"k": 0, "K": 0},
+        where={"q": "1 - lr*h"},
+        quantities=OF_STEPS,
+        given={"power": "Q == q**K"},
+    )
+
+
+def play_clients(w: World, p: Parameters, last: int, start: bool = False, one: bool = False) -> list[Any]:
+    """Sums over the first clients: of b_i + Q_i (w - b_i), of (1 - Q_i) b_i, and of gradients at w; ``one``: for K = 1, Q_i = 1 - eta h_i."""
+    x, z = w.vector("w"), w.vector("z")
+    answers, weighted, slopes = (w.vector(name) * (0 if start else 1) for name in ("answers", "weighted", "slopes"))
+    states = []
+    for i in range(last + 1):
+        states.append(SimpleNamespace(w=x, z=z, answers=answers, weighted=weighted, slopes=slopes))
+        b, h = w.vector(f"b_{i}"), getattr(p, f"h_{i}") if one else 0
+        Q = 1 - p.lr * h if one else getattr(p, f"Q_{i}")
+        answers, weighted, slopes = answers + b + (x - b) * Q, weighted + b * (1 - Q), slopes + (x - b) * h
+    return states
+
+
+#: clients 0, ..., n; a client's number stands for a round
+OF_CLIENTS = {name: f"dot({name}, z)" for name in ("answers", "weighted", "w")}
+MEAN_OF_CLIENTS = Theorem(
+    "",
+    (
+        "answers[n+1] == sum(Q[i], i, 0, n)*w[n+1] + weighted[n+1]",
+        "sum(Q[i], i, 0, n) < n + 1",
+        "-(n + 1) < sum(Q[i], i, 0, n)",
+    ),
+    """
+      none:  answers[0] == 0                               by identity
+      begin: weighted[0] == 0                              by identity
+      same:  w[i+1] == w[i]                                by identity
+      next:  answers[i+1] == answers[i] + Q[i]*w[i] + weighted[i+1] - weighted[i]   by identity
+      all:   claim 1    by induction n: base combine next(i=0), none, (-1)*begin, (-Q[0])*same(i=0);
+                          step combine ih, next(i=n+1), (-Q[n+1])*same(i=n+1), (-sum(Q[i], i, 0, n))*same(i=n+1)
+      up:    Q[i] < 1                                      by combine 1/2*size, 1/2*square(1 - Q[i])
+      down:  -Q[i] < 1                                     by combine 1/2*size, 1/2*square(1 + Q[i])
+      above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
+      below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
+    """,
+    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
+    rounds={"n": 0, "i": 0},
+    sequences={"Q": "-1..1"},
+    given={"size": "Q[i]**2 < 1"},
+    quantities=OF_CLIENTS,
+)
+ONE_STEP = Theorem(
+    "0 < lr",
+    "lr*slopes[n+1] == sum(1 - Q[i], i, 0, n)*w[n+1] - weighted[n+1]",
+    """
+      none:  slopes[0] == 0                                by identity
+      begin: weighted[0] == 0                              by identity
+      same:  w[i+1] == w[i]                                by identity
+      next:  lr*slopes[i+1] == lr*slopes[i] + lr*h[i]*w[i] - weighted[i+1] + weighted[i]   by identity
+      all:   claim      by induction n: base combine next(i=0), lr*none, begin, (-lr*h[0])*same(i=0), w[1]*one(i=0);
+                          step combine ih, next(i=n+1), (-lr*h[n+1])*same(i=n+1), (-sum(1 - Q[i], i, 0, n))*same(i=n+1), w[n+2]*one(i=n+1)
+    """,
+    states=PlayedStates(partial(play_clients, one=True), start=partial(play_clients, start=True, one=True)),
+    rounds={"n": 0, "i": 0},
+    sequences={"h": "0", "Q": "-1..1"},
+    given={"one": "Q[i] == 1 - lr*h[i]"},
+    quantities={name: f"dot({name}, z)" for name in ("slopes", "weighted", "w")},
+)
+
+
+def play_drifting(w: World, p: Parameters, last: int) -> list[Any]:
+    """GPGD's own rounds where the mean of the clients' answers, whatever they are, is P w + k."""
+    x, k, states = w.vector("w"), w.vector("k"), []
+    for t in range(last + 1):
+        states.append(SimpleNamespace(w=x, end=k * (1 / (1 - p.P))))
+        any_answers = w.vector(f"answers {t}", True)
+        answers = any_answers - bar(any_answers) + x * p.P + k
+        x = w.round_of(lambda local: GlobalProximal(local, p.lr), PointState, {"x": x}, answers)["x"]
+    return states
+
+
+DRIFTS = Theorem(
+    "0 < lr, -1 < P < 1",
+    ("D[T] == P**(2*T)*D[0]", "D[t] -> 0 as t"),
+    """
+      next: D[t+1] == P**2*D[t]                                            by identity
+      far:  0 <= D[t]                                                      by derivation
+      rate: claim 1                                                        by induction T: base combine; step combine P**2*ih, next(t=T)
+      all:  (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0] - D[T+1]            by induction T: base combine next(t=0); step combine ih, next(t=T+1)
+      sums: (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0]                     by combine all, far(t=T+1)
+      done: claim 2                                                        by series far, sums
+    """,
+    states=PlayedStates(play_drifting),
+    rounds={"t": 0, "T": 0},
+    quantities={"D": "norm2(w - end)"},
+)
+
+
+def three_steps(steps: int = 3) -> Theorem:
+    """GPGD ends at 784/1055 c on f_1 = ||w||^2/2 and f_2 = 2 ||w - c||^2, and the minimiser is 4/5 c."""
+    return Theorem(
+        "",
+        (
+            "X[t+1] - 784/1055*C[t] == 189/400*(X[t] - 784/1055*C[t])",
+            "slope[t] == 5/2*(X[t] - 4/5*C[t])",
+            "784/1055 < 4/5",
+        ),
+        "round: claim 1 by identity\nbest: claim 2 by identity\nless: claim 3 by combine",
+        states=run_on_quadratics("gpgd", f"lr = 1/10, steps = {steps}", curvatures=("1", "4"), centres=("0", "c")),
+        rounds={"t": 0},
+        quantities={"X": "dot(x, c)", "C": "norm2(c)", "slope": "dot(grad(f, x), c)"},
+    )
