@@ -242,16 +242,16 @@ CLAIMS = [
                 limits.fedpd_ends_at_the_minimiser(),
                 wrong={"constant of the proof cut by a hundredth": limits.fedpd_ends_at_the_minimiser("99/25")},
             ),
-            Step(
-                "two clients of FedProx",
-                D12["FedProx"],
-                wrong={"FedProx with the weights a_i of x*": _WEIGHTS_A},
-            ),
-            Step("two clients of FedAvg", D12["FedAvg"], wrong={"FedAvg with a step more": fedavg_ends("Q + 1")}),
-            Step(
-                "three clients of FedPD",
-                D12["FedPD, three clients"],
-                wrong={"FedAvg in FedPD's place": _of_three("fedavg", "lr = 1/20, steps = 2")},
+            *(
+                Step(f"{clients} by another engine", statement, "reading", wrong=wrong)
+                for clients, (statement, wrong) in {
+                    "two clients of FedProx": (D12["FedProx"], {"FedProx with the weights a_i of x*": _WEIGHTS_A}),
+                    "two clients of FedAvg": (D12["FedAvg"], {"FedAvg with a step more": fedavg_ends("Q + 1")}),
+                    "three clients of FedPD": (
+                        D12["FedPD, three clients"],
+                        {"FedAvg in FedPD's place": _of_three("fedavg", "lr = 1/20, steps = 2")},
+                    ),
+                }.items()
             ),
         ],
         kind="identity",
