@@ -15,16 +15,15 @@ from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Covered, Fault, Finding, Picture, Reading, Replay
 from fedtheory.claims.context import Context
-from fedtheory.claims.parts import assume, assume_constant, disproved, holds, proved, refute
-from fedtheory.claims.protocol import Setting
+from fedtheory.claims.parts import assume, assume_constant, disproved, holds, refute
+from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.claims.statements.limit import Limit
-from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, symbols
 from fedtheory.running.runner import run
-from paper_checks.fedpd import identities
+from paper_checks.fedpd import identities, limits
 from paper_checks.fedpd.common import (
     A1,
     A2,
@@ -33,14 +32,12 @@ from paper_checks.fedpd.common import (
     claim,
     communications,
     draw,
-    find_stated,
     fractions,
-    put,
     rational,
     total,
 )
-from paper_checks.fedpd.divergence import fedavg_ends, local_step_contracts, mean_of_centres
-from paper_checks.fedpd.theorems import corrected, gradients_vanish
+from paper_checks.fedpd.divergence import fedavg_ends, mean_of_centres
+from paper_checks.fedpd.theorems import gradients_vanish
 from paper_checks.steps import Step, claim_steps
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
@@ -82,19 +79,6 @@ D12 = {
     "FedAvg": fedavg_ends(),
     "FedPD, three clients": _of_three("fedpd", "eta = 3/50, init_dual = grad, exact, p = 0"),
 }
-
-
-def check_d12(ctx: Context, *, instead: Mapping[str, Any] | None = None, strength: Any = 4) -> Iterator[Finding]:
-    """Limits for all parameters, on an instance of three clients, and for every Q and number of clients."""
-    found = yield from find_stated(ctx, D12, instead)
-    yield proved(
-        "all three limits",
-        local_step_contracts() and is_proved(corrected(strength)),
-        "FedProx's round has slope mean rho/(rho + a_i), FedAvg's mean (1 - eta a_i)^Q, of modulus below one for eta a_i < 2, and the stated "
-        "fixed point (a local step takes x - c_i to (1 - eta a_i)(x - c_i), so for every Q); FedPD's sum of ||grad f||^2 is finite for u < 1/2 "
-        "(D1) and f is strongly convex, so x_0 goes to x*; each map is a mean of affine maps of one client, so for every n",
-        resting_on=found,
-    )
 
 
 ELSEWHERE = Theorem(
@@ -224,18 +208,66 @@ NOISE = Theorem(
 
 
 CLAIMS = [
-    claim(
+    claim_steps(
         "FEDPD-D12",
-        "identity",
+        f"{PAPER}, derived",
         "limits on scalar quadratics",
-        "On (a_i/2)(x - c_i)^2 exact FedProx ends at sum w_i c_i/sum w_i with w_i = a_i rho/(rho + a_i), FedAvg with "
-        "w_i = 1 - (1 - eta a_i)^Q; FedPD ends at x*.",
-        check_d12,
-        put("FedProx with the weights a_i of x*", "FedProx", _WEIGHTS_A),
-        put("FedAvg with a step more", "FedAvg", fedavg_ends("Q + 1")),
-        put("FedAvg in FedPD's place", "FedPD, three clients", _of_three("fedavg", "lr = 1/20, steps = 2")),
-        Fault("constant of the proof cut by a hundredth", "all three limits", {"strength": "99/25"}),
-        assumes=("eta a_i < 2 (FedAvg)", "u < 1/2 (FedPD)"),
+        (
+            Clause(
+                "On (a_i/2)(x - c_i)^2 exact FedProx ends at sum w_i c_i/sum w_i with w_i = a_i rho/(rho + a_i),",
+                ("an exact solve of FedProx", "the mean over clients", "FedProx's rounds"),
+            ),
+            Clause(
+                "FedAvg with w_i = 1 - (1 - eta a_i)^Q;",
+                ("Q local steps of FedAvg", "the mean over clients", "FedAvg's rounds"),
+            ),
+            Clause("FedPD ends at x*.", ("FedPD's models",)),
+        ),
+        [
+            Step(
+                "an exact solve of FedProx",
+                limits.solve_of_fedprox(),
+                wrong={"half the penalty": limits.solve_of_fedprox(Fraction(1, 2))},
+            ),
+            Step(
+                "Q local steps of FedAvg",
+                limits.steps_of_fedavg(),
+                wrong={"two local steps for one": limits.steps_of_fedavg(2)},
+            ),
+            Step("the mean over clients", limits.MEAN_BY_WEIGHTS),
+            Step("FedProx's rounds", limits.fedprox_ends_there()),
+            Step("FedAvg's rounds", limits.fedavg_ends_there()),
+            Step(
+                "FedPD's models",
+                limits.fedpd_ends_at_the_minimiser(),
+                wrong={"constant of the proof cut by a hundredth": limits.fedpd_ends_at_the_minimiser("99/25")},
+            ),
+            *(
+                Step(f"{clients} by another engine", statement, "reading", wrong=wrong)
+                for clients, (statement, wrong) in {
+                    "two clients of FedProx": (D12["FedProx"], {"FedProx with the weights a_i of x*": _WEIGHTS_A}),
+                    "two clients of FedAvg": (D12["FedAvg"], {"FedAvg with a step more": fedavg_ends("Q + 1")}),
+                    "three clients of FedPD": (
+                        D12["FedPD, three clients"],
+                        {"FedAvg in FedPD's place": _of_three("fedavg", "lr = 1/20, steps = 2")},
+                    ),
+                }.items()
+            ),
+        ],
+        kind="identity",
+        assumptions=(
+            "a_i > 0",
+            "exact local solves, rho > 0 (FedProx)",
+            "eta a_i < 2, Q >= 1 (FedAvg)",
+            "exact local solves, 0 < mu <= a_i <= L, mu < L, u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
+        ),
+        readings=(
+            "In theorems w is a model, a, b (or solution) and weight are a client's a_i, c_i and w_i, lr is eta, N = n + 1 the number of clients, "
+            "k = sum w_i c_i, S = sum w_i, and r is rho for FedProx and 1 for FedAvg. The local theorems say that a client answers "
+            "w - (w_i/r)(w - c_i), and that 0 < w_i < 2 r; so the sum of answers is N w - (S w - k)/r, with 0 < S < 2 N r. "
+            "With such answers rounds end at k/S.",
+            "FedPD's theorem is one of all mu-strongly convex and L-smooth f_i, and x* is the minimiser of their mean, here sum a_i c_i/sum a_i.",
+        ),
     ),
     claim_steps(
         "FEDPD-Q4",

@@ -15,10 +15,7 @@ from fedtheory.claims.protocol import Setting
 from fedtheory.claims.statements.limit import Divergence, Limit
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from fedtheory.local.subproblem import Subproblem
-from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.fedpd import local_divergence, neighbourhood
 from paper_checks.fedpd.common import A1, A2, PAPER, claim, find_stated, put
 from paper_checks.fedpd.theorems import reaches_the_minimiser
@@ -26,9 +23,6 @@ from paper_checks.steps import Step, claim_steps
 from problems.fedavg_divergence import curved_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import scalar_quadratics
-
-_SCRIPT: Any = ScriptedKey(0)
-
 
 # ---- D9 ----------------------------------------------------------------------------------------------------------
 
@@ -75,14 +69,6 @@ def fedavg_ends(steps: str = "Q") -> Limit:
         region="0 < lr, 0 < h1 < 2, 0 < h2 < 2, 0 < c1, 0 < c2, Q in 1..3",
         point=weighted_mean([f"(1 - (1 - h{k})**({steps}))" for k in "12"], ("c1", "c2")),
     )
-
-
-def local_step_contracts() -> bool:
-    """Check that a local step on (a/2)(x - c)^2 takes x - c to (1 - lr a)(x - c): Q of them to its Q-th power, for every Q."""
-    x, a, c, lr = symbols("x a c lr")
-    problem = scalar_quadratics(np.array([a]), np.array([c]))
-    found, _ = GradientSteps(1, lr)(Subproblem(problem), np.array([[x]], dtype=object), _SCRIPT, None)
-    return is_zero(found[0, 0] - c - (1 - lr * a) * (x - c))
 
 
 def mean_of_centres(weight: str) -> str:

@@ -64,6 +64,14 @@ def start(world: World, p: Parameters, last: int, *, exact: bool) -> list[State]
     return play_on(world, p, last, State(x=x, x_i=x + slope * 0, lam_i=e - slope, e_i=e, f_i=f), exact)
 
 
+def begin_exact(world: World, p: Parameters, last: int, f: Any, started: bool) -> list[State]:
+    """Rounds with exact local solves on functions that are given: after any state, or from a start with lam_i^0 = -grad f_i(x^0)."""
+    slope, x = world.vector("grad f_i 0", True), world.vector("x")
+    x_i = x + slope * 0 if started else world.vector("x_i", True)
+    world.at(f, x_i, "f_i 0", g=slope)
+    return play_on(world, p, last, State(x=x, x_i=x_i, lam_i=slope * -1, e_i=slope * 0, f_i=f), True)
+
+
 def first(world: World, p: Parameters, exact: bool) -> State:
     """The state at the start."""
     return start(world, p, 0, exact=exact)[0]

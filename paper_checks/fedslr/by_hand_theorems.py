@@ -7,18 +7,22 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
-from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims.statements.theorems.runs import WorldQuadratics, run_on_quadratics
+from fedtheory.claims.statements.theorems.runs import run_on_quadratics
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, bar, vector_of
-from fedtheory.local.solvers import GradientSteps
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
+from paper_checks.averaged_quadratics import (
+    OF_STEPS,
+    GivenAnswers,
+    ends_there,
+    follow_steps,
+    local_states,
+    one_quadratic,
+    script_of_steps,
+)
 from paper_checks.fedslr.unknown_functions import UnknownFunctions
-from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT
 
 # ---- N14: Phase I on equal quadratics --------------------------------------------------------------------------------
@@ -31,7 +35,7 @@ def play_exact(w: World, p: Parameters, last: int) -> list[Any]:
     for _ in range(last + 1):
         states.append(SimpleNamespace(w=x, gamma_i=gamma, b=b, z=z))
         before = FedSLRState(array_of_vectors(x), array_of_vectors(gamma), array_of_vectors(gamma), None, None)
-        made = FedSLR(p.eta).round(quadratic(p, b), before, None, SCRIPT)
+        made = FedSLR(p.eta).round(one_quadratic(p.h, b), before, None, SCRIPT)
         x, gamma = vector_of(made.x, gamma), vector_of(made.gamma_i, gamma)
     return states
 
@@ -52,54 +56,15 @@ def inexact_answer(p: Parameters, w: Any, gamma: Any, b: Any, Q: Any) -> Any:
     return b + (w - b) * ((1 + Q * x) / (1 + x)) + gamma * (p.eta * (1 - Q) / (1 + x))
 
 
-def follow_steps(
-    w: World, p: Parameters, last: int, asked: GivenAnswers, x: Any, start: bool, steps: int, **known: Any
-) -> list[Any]:
-    """Gradient steps y on what a round has asked of a client, by the library's own code, from where it starts or from anywhere; x is w_t."""
-    y, states = vector_of(asked.start, x) if start else w.vector("y"), []
-    for _ in range(last + 1):
-        states.append(SimpleNamespace(y=y, w=x, **known))
-        y = vector_of(GradientSteps(steps, p.lr)(asked.asked, array_of_vectors(y), SCRIPT, None)[0], y)
-    return states
-
-
-def quadratic(p: Parameters, b: Any) -> Any:
-    """h ||w - b||^2/2 on vectors of a world."""
-    return WorldQuadratics(np.array([[p.h]], dtype=object), array_of_vectors(b))
-
-
-OF_STEPS = {
-    "off": "norm2(y - end)",
-    "away": "norm2(y - solution)",
-    "along": "dot(y - solution, w - solution)",
-    "all": "norm2(w - solution)",
-}
-
-
 def play_gradient_steps(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
     """Gradient steps on what a round of Phase I asks of f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
     b, x, gamma = (w.vector(name) for name in ("b", "w", "gamma"))
     asked, rows = GivenAnswers(array_of_vectors(x)), array_of_vectors(x)
     FedSLR(p.eta, asked).round(
-        quadratic(p, b), FedSLRState(rows, rows, array_of_vectors(gamma), None, None), None, SCRIPT
+        one_quadratic(p.h, b), FedSLRState(rows, rows, array_of_vectors(gamma), None, None), None, SCRIPT
     )
     solution, end = (inexact_answer(p, x, gamma, b, Q) for Q in (p.Q * 0, p.Q))
     return follow_steps(w, p, last, asked, x, start, steps, solution=solution, end=end)
-
-
-#: how far steps are from a solution and from where they end, when a step leaves q of the way, and Q is q^K
-STEPS_END = """
-  begin: away[0] == all[0]                             by identity
-  cross: along[0] == all[0]                            by identity
-  same:  all[k+1] == all[k]                            by identity
-  next:  away[k+1] == q**2*away[k]                     by identity
-  turn:  along[k+1] == q*along[k]                      by identity
-  one:   all[K] == all[0]                              by induction K: base combine; step combine ih, same(k=K)
-  two:   away[K] == q**(2*K)*away[0]                   by induction K: base combine; step combine q**2*ih, next(k=K)
-  three: along[K] == q**K*along[0]                     by induction K: base combine; step combine q*ih, turn(k=K)
-  parts: off[k] == away[k] - 2*Q*along[k] + Q**2*all[k]   by identity
-  end:   claim 1   by combine parts(k=K), two, (-2*Q)*three, Q**2*one, (q**(2*K))*begin, (-2*Q*q**K)*cross, ((Q - q**K)*all[0])*power
-"""
 
 
 def gradient_steps(steps: int = 1) -> Theorem:
@@ -107,7 +72,7 @@ def gradient_steps(steps: int = 1) -> Theorem:
     return Theorem(
         "0 < h, 0 < eta, 0 < lr, 0 < Q",
         "off[K] == 0",
-        STEPS_END.replace("claim 1", "claim"),
+        script_of_steps().replace("claim 1", "claim"),
         states=PlayedStates(
             partial(play_gradient_steps, steps=steps), start=partial(play_gradient_steps, start=True, steps=steps)
         ),
@@ -269,7 +234,7 @@ def play_steep(w: World, p: Parameters, last: int, printed: bool = True, begins:
     states = [SimpleNamespace(w=x, w_i=y, gamma=gamma)]
     for _ in range(last):
         before = FedSLRState(array_of_vectors(x), array_of_vectors(y), array_of_vectors(gamma), None, None)
-        after = FedSLR(p.eta, printed=printed).round(quadratic(p, v * 0), before, None, SCRIPT)
+        after = FedSLR(p.eta, printed=printed).round(one_quadratic(p.h, v * 0), before, None, SCRIPT)
         x, y, gamma = (vector_of(rows, v) for rows in (after.x, after.x_i, after.gamma_i))
         states.append(SimpleNamespace(w=x, w_i=y, gamma=gamma))
     return states
@@ -305,12 +270,9 @@ def diverges(printed: bool = True) -> Theorem:
 # ---- N19: GPGD -------------------------------------------------------------------------------------------------------
 
 
-def play_drift(w: World, p: Parameters, last: int, start: bool = False, steps: int = 1) -> list[Any]:
-    """GPGD's local steps on f = h ||w - b||^2/2; ``end``: where they end, Q for q^K."""
-    b, x = w.vector("b"), w.vector("w")
-    asked = GivenAnswers(array_of_vectors(x), p.lr)
-    GlobalProximal(asked).round(quadratic(p, b), PointState(array_of_vectors(x)), None, SCRIPT)
-    return follow_steps(w, p, last, asked, x, start, steps, solution=b, end=b + (x - b) * p.Q)
+def curvature_and_power(p: Any) -> tuple[Any, Any]:
+    """h and Q."""
+    return p.h, p.Q
 
 
 def drift_steps(steps: int = 1) -> Theorem:
@@ -318,8 +280,8 @@ def drift_steps(steps: int = 1) -> Theorem:
     return Theorem(
         "0 < h, 0 < lr < 2/h, -1 < Q",
         ("off[K] == 0", "q**(2*(K + 1)) < 1"),
-        f"{STEPS_END}  size: claim 2 by induction K: base combine; step combine q**2*ih",
-        states=PlayedStates(partial(play_drift, steps=steps), start=partial(play_drift, start=True, steps=steps)),
+        f"{script_of_steps()}  size: claim 2 by induction K: base combine; step combine q**2*ih",
+        states=local_states(GlobalProximal, curvature_and_power, steps),
         rounds={"k": 0, "K": 0},
         where={"q": "1 - lr*h"},
         quantities=OF_STEPS,
@@ -386,32 +348,17 @@ ONE_STEP = Theorem(
 )
 
 
-def play_drifting(w: World, p: Parameters, last: int) -> list[Any]:
-    """GPGD's own rounds where the mean of the clients' answers, whatever they are, is P w + k."""
-    x, k, states = w.vector("w"), w.vector("k"), []
-    for t in range(last + 1):
-        states.append(SimpleNamespace(w=x, end=k * (1 / (1 - p.P))))
-        any_answers = w.vector(f"answers {t}", True)
-        answers = any_answers - bar(any_answers) + x * p.P + k
-        x = w.round_of(lambda local: GlobalProximal(local, p.lr), PointState, {"x": x}, answers)["x"]
-    return states
+def gpgd_of(p: Any, local: Any) -> GlobalProximal:
+    """GPGD with these answers."""
+    return GlobalProximal(local, p.lr)
 
 
-DRIFTS = Theorem(
-    "0 < lr, -1 < P < 1",
-    ("D[T] == P**(2*T)*D[0]", "D[t] -> 0 as t"),
-    """
-      next: D[t+1] == P**2*D[t]                                            by identity
-      far:  0 <= D[t]                                                      by derivation
-      rate: claim 1                                                        by induction T: base combine; step combine P**2*ih, next(t=T)
-      all:  (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0] - D[T+1]            by induction T: base combine next(t=0); step combine ih, next(t=T+1)
-      sums: (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0]                     by combine all, far(t=T+1)
-      done: claim 2                                                        by series far, sums
-    """,
-    states=PlayedStates(play_drifting),
-    rounds={"t": 0, "T": 0},
-    quantities={"D": "norm2(w - end)"},
-)
+def affine_of_gpgd(p: Any) -> tuple[Any, Any, Any]:
+    """The mean answer is P w + k, and rounds end at k/(1 - P)."""
+    return p.P, 1, 1 / (1 - p.P)
+
+
+DRIFTS = ends_there("0 < lr, -1 < P < 1", gpgd_of, affine_of_gpgd)
 
 
 def three_steps(steps: int = 3) -> Theorem:

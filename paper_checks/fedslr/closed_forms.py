@@ -27,12 +27,12 @@ from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
+from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.fedslr import by_hand_theorems as theorems
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
 from paper_checks.fedslr.theory import DERIVED
-from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT
 from paper_checks.steps import Step, claim_steps
 from problems.low_rank import low_rank_regression

@@ -37,10 +37,11 @@ from fedtheory.measures.ground_truth import solve_with_cvxpy
 from fedtheory.measures.paired import paired_difference
 from fedtheory.proofs.facts import compare
 from fedtheory.running.runner import run
+from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.fedslr.exact_runs import PAPER, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.fedslr.unknown_functions import UnknownFunctions, plant
-from paper_checks.fedslr.variants import GivenAnswers, algorithm_3
+from paper_checks.fedslr.variants import algorithm_3
 from paper_checks.given_gradients import SCRIPT, column
 from paper_checks.grounds import are_so
 from paper_checks.steps import Step, claim_steps

@@ -14,8 +14,8 @@ from fedtheory.claims.transcriptions import Printed, bound_of
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import potentials
+from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.fedslr import convergence, exact_runs, lemmas, phase_two, theorems
-from paper_checks.fedslr.variants import GivenAnswers
 from paper_checks.given_gradients import SCRIPT, column, gradient_step, linear
 
 

@@ -21,16 +21,16 @@ from fedtheory.claims.parts import equal, holds
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, Unasked, World
-from fedtheory.core.arrays import average, gather
+from fedtheory.core.arrays import average
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Uniform
 from fedtheory.core.randomness import Key
 from fedtheory.core.regularisers import L1
 from fedtheory.local.proximal_steps import ProximalSteps
-from fedtheory.local.solvers import Memoryless
 from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from fedtheory.running.runner import run
+from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.exact_runs import PAPER
 from paper_checks.fedslr.theory import DERIVED
@@ -38,23 +38,6 @@ from paper_checks.steps import Step, claim_steps
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
-
-
-class GivenAnswers(Memoryless):
-    """A local solver with given answers, one a client, which remembers what it was asked for."""
-
-    numeric_only = None
-
-    def __init__(self, answers: Any, lr: Any = None) -> None:
-        self.answers, self.lr = answers, lr  # the step size is for servers that ask for it
-        self.asked: Any = None
-        self.start: Any = None
-
-    def __call__(self, sub: Any, start: Any, key: Any, memory: Any) -> tuple[Any, None]:
-        """Return the answers of the clients that take part."""
-        self.asked, self.start = sub, start
-        return gather(self.answers, sub.clients), None
-
 
 Field = Callable[[Any, Any, Any, Any], Any]
 OF_SERVERS = ("x", "x_bar", "lam", "gamma")  #: fields that are not one of each client

@@ -1,0 +1,146 @@
+"""Methods that average what clients make of quadratics: a client's local steps by the library's own code, and rounds whose mean answer is affine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fedtheory.algorithms.gradient_descent import PointState
+from fedtheory.claims.statements.theorems.runs import WorldQuadratics
+from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, bar, vector_of
+from fedtheory.core.arrays import gather
+from fedtheory.local.solvers import GradientSteps, Memoryless
+from paper_checks.given_gradients import SCRIPT
+
+
+class GivenAnswers(Memoryless):
+    """A local solver with given answers, one a client, which remembers what it was asked for."""
+
+    numeric_only = None
+
+    def __init__(self, answers: Any, lr: Any = None) -> None:
+        self.answers, self.lr = answers, lr  # the step size is for servers that ask for it
+        self.asked: Any = None
+        self.start: Any = None
+
+    def __call__(self, sub: Any, start: Any, key: Any, memory: Any) -> tuple[Any, None]:
+        """Return the answers of the clients that take part."""
+        self.asked, self.start = sub, start
+        return gather(self.answers, sub.clients), None
+
+
+# ---- local steps -----------------------------------------------------------------------------------------------------
+
+
+def one_quadratic(h: Any, b: Any) -> Any:
+    """h ||w - b||^2/2 on vectors of a world."""
+    return WorldQuadratics(np.array([[h]], dtype=object), array_of_vectors(b))
+
+
+def follow_steps(
+    w: World, p: Parameters, last: int, asked: GivenAnswers, x: Any, start: bool, steps: int, **known: Any
+) -> list[Any]:
+    """Gradient steps y on what a round has asked of a client, by the library's own code, from where it starts or from anywhere; x is w_t."""
+    y, states = vector_of(asked.start, x) if start else w.vector("y"), []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(y=y, w=x, **known))
+        y = vector_of(GradientSteps(steps, p.lr)(asked.asked, array_of_vectors(y), SCRIPT, None)[0], y)
+    return states
+
+
+OF_STEPS = {
+    "off": "norm2(y - end)",
+    "away": "norm2(y - solution)",
+    "along": "dot(y - solution, w - solution)",
+    "all": "norm2(w - solution)",
+}
+
+
+def script_of_steps(Q: str = "Q", K: str = "K") -> str:
+    """How far steps are from a solution and from where they end, when a step leaves q of the way, and Q is q^K."""
+    return f"""
+  begin: away[0] == all[0]                             by identity
+  cross: along[0] == all[0]                            by identity
+  same:  all[k+1] == all[k]                            by identity
+  next:  away[k+1] == q**2*away[k]                     by identity
+  turn:  along[k+1] == q*along[k]                      by identity
+  one:   all[{K}] == all[0]                            by induction {K}: base combine; step combine ih, same(k={K})
+  two:   away[{K}] == q**(2*{K})*away[0]               by induction {K}: base combine; step combine q**2*ih, next(k={K})
+  three: along[{K}] == q**{K}*along[0]                 by induction {K}: base combine; step combine q*ih, turn(k={K})
+  parts: off[k] == away[k] - 2*{Q}*along[k] + {Q}**2*all[k]   by identity
+  end:   claim 1   by combine parts(k={K}), two, (-2*{Q})*three, {Q}**2*one, (q**(2*{K}))*begin, (-2*{Q}*q**{K})*cross, (({Q} - q**{K})*all[0])*power
+"""
+
+
+def play_local(
+    w: World,
+    p: Parameters,
+    last: int,
+    start: bool = False,
+    steps: int = 1,
+    *,
+    method: Callable[[Any], Any],
+    of: Callable[[Any], tuple[Any, Any]],
+) -> list[Any]:
+    """Local steps of a method on f = h ||w - b||^2/2; ``of``: h and Q, of the parameters; ``end``: where the steps end, Q for q^K."""
+    b, x = w.vector("b"), w.vector("w")
+    h, Q = of(p)
+    asked = GivenAnswers(array_of_vectors(x), p.lr)
+    method(asked).round(one_quadratic(h, b), PointState(array_of_vectors(x)), None, SCRIPT)
+    return follow_steps(w, p, last, asked, x, start, steps, solution=b, end=b + (x - b) * Q)
+
+
+def local_states(method: Callable[[Any], Any], of: Callable[[Any], tuple[Any, Any]], steps: int = 1) -> PlayedStates:
+    """From where a round of the method starts them; ``steps``: as many for one."""
+    play = partial(play_local, steps=steps, method=method, of=of)
+    return PlayedStates(play, start=partial(play, start=True))
+
+
+# ---- rounds ----------------------------------------------------------------------------------------------------------
+
+
+def play_affine(
+    w: World,
+    p: Parameters,
+    last: int,
+    *,
+    method: Callable[[Any, Any], Any],
+    of: Callable[[Any], tuple[Any, Any, Any]],
+) -> list[Any]:
+    """A method's own rounds where the mean of the clients' answers, whatever they are, is P w + d k; ``of``: P, d and d/(1 - P)."""
+    x, k, states = w.vector("w"), w.vector("k"), []
+    P, d, e = of(p)
+    for t in range(last + 1):
+        states.append(SimpleNamespace(w=x, end=k * e))
+        any_answers = w.vector(f"answers {t}", True)
+        answers = any_answers - bar(any_answers) + x * P + k * d
+        x = w.round_of(lambda local: method(p, local), PointState, {"x": x}, answers)["x"]
+    return states
+
+
+def ends_there(
+    region: str, method: Callable[[Any, Any], Any], of: Callable[[Any], tuple[Any, Any, Any]], **where: str
+) -> Theorem:
+    """Each round multiplies the distance from where rounds end by |P|, which is below 1; ``where``: P in other parameters."""
+    return Theorem(
+        region,
+        ("D[T] == P**(2*T)*D[0]", "D[t] -> 0 as t"),
+        """
+      next: D[t+1] == P**2*D[t]                                            by identity
+      far:  0 <= D[t]                                                      by derivation
+      rate: claim 1                                                        by induction T: base combine; step combine P**2*ih, next(t=T)
+      all:  (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0] - D[T+1]            by induction T: base combine next(t=0); step combine ih, next(t=T+1)
+      sums: (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0]                     by combine all, far(t=T+1)
+      done: claim 2                                                        by series far, sums
+    """,
+        states=PlayedStates(partial(play_affine, method=method, of=of)),
+        rounds={"t": 0, "T": 0},
+        quantities={"D": "norm2(w - end)"},
+        where=where,
+    )
