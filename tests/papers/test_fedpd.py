@@ -19,7 +19,7 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.verdict import decide
 from fedtheory.proofs.certificates.lower_bounds import check_witness
 from fedtheory.proofs.checker.certificates import check
-from paper_checks.fedpd import supplement
+from paper_checks.fedpd import communication
 
 SOURCE = "paper_checks.fedpd"
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,9 +111,9 @@ def test_verdict_and_faults(claim: str, tmp_path: Path) -> None:
 
 
 def test_a_proof_that_does_not_go_through_accuses_nobody() -> None:
-    parts = [p for p in supplement.check_l7s(Context(), scale=1.27) if isinstance(p, Part)]
+    parts = [p for p in communication.check_q1(Context(), shared=1) if isinstance(p, Part)]
     assert [p.holds for p in parts if p.name == "argument"] == [False]
-    assert decide("proof step", parts) == "inconclusive"
+    assert decide("bound", parts) == "inconclusive"
 
 
 @pytest.mark.slow
