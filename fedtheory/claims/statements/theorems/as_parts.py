@@ -57,8 +57,8 @@ from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.facts import write_fact
 from fedtheory.tools.remembered import Remembered
 
-#: mistakes that are planted in the check of a claim
-PLANTED = 2
+#: mistakes that are planted in the check of a claim, and how many are looked at: more where too few of them can be planted
+PLANTED, LOOKED_AT, MOST_LOOKED_AT = 2, 4, 6
 
 _proofs = Remembered["tuple[Theorem, ProvedTheorem | Stopped]"]()
 _near = Remembered["tuple[Theorem, NearTheorem]"]()
@@ -338,7 +338,9 @@ def look_near(theorem: Theorem) -> NearTheorem:
     """Some mistakes, from all over a theorem."""
     if id(theorem) not in _near:
         proof, slack, planted = find_proof(theorem), list[NearMiss](), list[NearMiss]()
-        for mistake in pick_stronger(theorem, 2 * PLANTED):
+        for mistake in pick_stronger(theorem, MOST_LOOKED_AT):
+            if len(slack) + len(planted) >= LOOKED_AT and len(planted) >= PLANTED:
+                break
             proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, proof.resting)
             (slack if proved else planted).append(mistake)
         _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))

@@ -30,7 +30,7 @@ NearMissOutcome = Literal["refused", "weaker", "slack"]
 FACTORS = tuple(map(Fraction, ("2", "1/2", "101/100", "99/100")))
 #: points at which it is looked whether a theorem implies a mistake
 IMPLICATION_DRAWS = 200
-#: of them those after which another mistake is looked at, where any will do
+#: of them those after which another mistake is looked at, as long as there are others
 FEW_DRAWS = 24
 
 
@@ -64,12 +64,15 @@ def pick_stronger(theorem: Theorem, count: int) -> list[NearMiss]:
     """Some mistakes, from all over the theorem, that it does not imply."""
     every = list(_list_changes(theorem))
     step = max(1, len(every) // count)
+    in_turn = [every[k] for start in range(step) for k in range(start, len(every), step)]
     found: list[NearMiss] = []
-    for change in (every[k] for start in range(step) for k in range(start, len(every), step)):
-        found += [m for m in _made(theorem, change) if not is_implied(theorem, m.theorem, draws=FEW_DRAWS)]
-        if len(found) >= count:
-            break
-    return found[:count]
+    for draws in (FEW_DRAWS, IMPLICATION_DRAWS):
+        found = []
+        for change in in_turn:
+            found += [m for m in _made(theorem, change) if not is_implied(theorem, m.theorem, draws=draws)]
+            if len(found) >= count:
+                return found[:count]
+    return found
 
 
 @dataclass(frozen=True)
