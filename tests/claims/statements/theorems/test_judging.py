@@ -83,7 +83,8 @@ def test_mistakes_that_are_planted_in_a_proved_theorem_lose_it_the_word(
 
 def test_a_mistake_that_the_term_proves_is_slack_which_is_told_and_not_planted(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a factor 3 to spare the same term proves 99/100 of the right side."""
-    monkeypatch.setattr(as_parts, "PLANTED", 20)
+    for name in ("LOOKED_AT", "MOST_LOOKED_AT"):
+        monkeypatch.setattr(as_parts, name, 60)
     spare = replace(GRADIENT_DESCENT, claim="1*gap[N] <= 3*L*dist2[0]/(2*N)")
     told = [mistake.what for mistake in as_parts.look_near(spare).slack]
     assert "number: 1 * gap[N] <= 3 * (99 / 100) * L * dist2[0] / (2 * N)" in told
