@@ -35,10 +35,11 @@ def judge_findings(
 ) -> Verdict:
     """Make the verdict that the findings of a check add up to, those of a journal as those of a check that has just run."""
     level = level_of(ledger or [claim])
+    decides = level if claim.needs is None else WITH_FEW_SEEDS
     parts, error, mistaken, judged = list(found.parts), found.error, found.mistaken, None
     if error is None:
         try:
-            parts = _hold_parts(claim, parts, level)
+            parts = _hold_parts(claim, parts, decides)
             judged = _weigh(claim, source, context, found, parts, level)
         except (Exception, SystemExit) as failure:  # one failing check never takes the others down
             error, mistaken = describe(failure), is_mistaken(failure)
@@ -58,7 +59,7 @@ def judge_findings(
         error=error,
         mistaken=mistaken,
         seeded=found.seeded,
-        level=level if any(part.chance is not None for part in parts) else None,
+        level=decides if any(part.chance is not None for part in parts) else None,
         data=dict(found.data),
         **judged | {"readings": [*judged["readings"], *found.told]},
     )
@@ -72,7 +73,7 @@ def _hold_parts(claim: Claim, parts: list[Part], level: float) -> list[Part]:
         )
     if missing := list_undecided_clauses(claim.clauses, parts):
         raise InvalidInput(f"no printed part of the check decides {'; '.join(missing)}")
-    return hold_parts(parts, level if claim.needs is None else WITH_FEW_SEEDS)
+    return hold_parts(parts, level)
 
 
 def _weigh(

@@ -214,12 +214,20 @@ CLAIMS = [
         "limits on scalar quadratics",
         (
             Clause(
-                "On (a_i/2)(x - c_i)^2 exact FedProx ends at sum w_i c_i/sum w_i with w_i = a_i rho/(rho + a_i),",
-                ("an exact solve of FedProx", "the mean over clients", "FedProx's rounds"),
+                "On (a_i/2)(x - c_i)^2 an exact solve of FedProx leads from w to w - (w_i/rho)(w - c_i), w_i = a_i rho/(rho + a_i),",
+                ("an exact solve of FedProx",),
             ),
             Clause(
-                "FedAvg with w_i = 1 - (1 - eta a_i)^Q;",
-                ("Q local steps of FedAvg", "the mean over clients", "FedAvg's rounds"),
+                "and Q local steps of FedAvg to w - w_i (w - c_i), w_i = 1 - (1 - eta a_i)^Q;",
+                ("Q local steps of FedAvg",),
+            ),
+            Clause(
+                "the mean of w - (w_i/r)(w - c_i) over N clients is w - (S w - sum w_i c_i)/(N r), with S = sum w_i in (0, 2 N r);",
+                ("the mean over clients",),
+            ),
+            Clause(
+                "and with this mean rounds of FedProx (r = rho) and FedAvg (r = 1) end at sum w_i c_i/S;",
+                ("FedProx's rounds", "FedAvg's rounds"),
             ),
             Clause("FedPD ends at x*.", ("FedPD's models",)),
         ),
@@ -263,9 +271,7 @@ CLAIMS = [
         ),
         readings=(
             "In theorems w is a model, a, b (or solution) and weight are a client's a_i, c_i and w_i, lr is eta, N = n + 1 the number of clients, "
-            "k = sum w_i c_i, S = sum w_i, and r is rho for FedProx and 1 for FedAvg. The local theorems say that a client answers "
-            "w - (w_i/r)(w - c_i), and that 0 < w_i < 2 r; so the sum of answers is N w - (S w - k)/r, with 0 < S < 2 N r. "
-            "With such answers rounds end at k/S.",
+            "k = sum w_i c_i.",
             "FedPD's theorem is one of all mu-strongly convex and L-smooth f_i, and x* is the minimiser of their mean, here sum a_i c_i/sum a_i.",
         ),
     ),

@@ -292,14 +292,27 @@ FAR_FROM_ZERO = Theorem(
 )
 
 
+def derivative(name: str) -> Any:
+    """The right side of a hypothesis of `FAR_FROM_ZERO`, as a function of |x[k]|, |x[k+1]|, f and N."""
+    sympy = require("sympy", "hypotheses as functions")
+    text = FAR_FROM_ZERO.given[name].split("==")[1]
+    for indexed, plain in (("u[k+1]", "v"), ("u[0]", "v"), ("u[k]", "u"), ("f[k+1]", "f"), ("f[0]", "f")):
+        text = text.replace(indexed, plain)
+    names = sympy.symbols("u v f N", real=True)
+    return sympy.lambdify(names, sympy.sympify(text, dict(zip("uvfN", names, strict=True))), "numpy")
+
+
 def check_l7s(ctx: Context, *, first: int = 4) -> Iterator[Finding]:
     """The derivatives of the average chain are those of which the theorem speaks; ``first``: how many clients hold the first link."""
     rng, count, n, T = ctx.rng(), ctx.pick(2_000, 20_000), 4, 8
     y = rng.choice([0.5, 1.5, 10.0], (count, 1, 1)) * rng.standard_normal((count, 1, T + 1))
     x = y[:, 0]
-    u, f = np.abs(x), phi(np.sign(x[:, :-1]) * x[:, 1:])
-    expected = np.concatenate([first * (1 - np.exp(-1)) * dphi(u[:, :1]), psi(u[:, :-1]) * dphi(u[:, 1:])], axis=1)
-    expected[:, :-1] += 2 * u[:, :-1] * np.exp(-(u[:, :-1] ** 2)) * f
+    u = np.abs(x)
+    f = np.concatenate([phi(np.sign(x[:, :-1]) * x[:, 1:]), np.zeros((count, 1))], axis=1)
+    begins, link = derivative("begins"), derivative("link")
+    expected = np.concatenate(
+        [begins(u[:, :1], u[:, :1], f[:, :1], first), link(u[:, :-1], u[:, 1:], f[:, 1:], first)], axis=1
+    )
     found = -n * gradient(unscaled(printed_chain(T, n)), y)[:, 0]
     text = f"-N times the gradient of g at {count} points with T = {T}, N = {n}, against the theorem's s[0], ..., s[T]"
     yield equal("derivatives", found, expected, "numeric", text, rtol=1e-12, covered=Covered(count, "points"))
