@@ -100,12 +100,16 @@ DRIFT = Theorem(
 )
 
 
-def play_two_runs(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """v = (theta_{i,k} - theta^t) - its hat under (13), with one draw a step in both runs; g is the difference of the slopes on a common sample."""
+def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, bounded: bool = True) -> list[Any]:
+    """v = (theta_{i,k} - theta^t) - its hat under (13), with one draw a step in both runs; g is the difference of the slopes on a common sample.
+
+    ``bounded``: the lengths of ``server`` and ``dual`` by V and M; else they are any.
+    """
     v = w.vector("v") * (0 if start else 1)
     server, dual = w.vector("theta - hat theta"), w.vector("lambda_i - hat lambda_i")
-    w.assume("server", norm2(server) - p.V**2)
-    w.assume("duals", norm2(dual) - p.M**2)
+    if bounded:
+        w.assume("server", norm2(server) - p.V**2)
+        w.assume("duals", norm2(dual) - p.M**2)
     states = []
     for k in range(last + 1):
         g = w.vector(f"g {k}")
@@ -236,16 +240,8 @@ EXPECTED = Theorem(
 # ---- Lemma 5 in expectation -------------------------------------------------------------------------------------------
 
 
-def play_common(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """Two runs on samples that both have, as `play_two_runs`, from any lengths of ``server`` and ``dual``."""
-    v, server, dual = w.vector("v") * (0 if start else 1), w.vector("server"), w.vector("dual")
-    states = []
-    for k in range(last + 1):
-        g = w.vector(f"g {k}")
-        w.assume(f"smooth {k}", norm2(g) - norm2(v + server) * p.L**2)
-        states.append(SimpleNamespace(v=v, server=server, dual=dual, g=g))
-        v = v * (1 - p.eta * p.rho) - (g + dual) * p.eta
-    return states
+#: on samples that both have, from any lengths of ``server`` and ``dual``
+play_common = partial(play_two_runs, bounded=False)
 
 
 def play_outcomes(w: World, p: Parameters, last: int) -> list[Any]:
