@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fedtheory.claims.claim import Claim, Need
 from fedtheory.claims.context import Context
 from fedtheory.claims.findings import gather_findings, restore_findings
-from fedtheory.claims.needs import list_needs_of, make_need
+from fedtheory.claims.needs import group_needs, list_needs_of, make_group, split_outcome
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.verdict import Verdict
 from fedtheory.claims.weighing import judge_findings, write_verdict
@@ -75,16 +75,17 @@ def run_checks(
     ready: dict[str, tuple[Any, ...]] = {
         r.id: ("check", r, context, time_limit, kept.get(r.id)) for r in order if not waits[r.id]
     }
+    asked = [key for id in sorted(waits, key=lambda id: len(waits[id])) for key in sorted(waits[id])]
+    groups = group_needs({key: work[key] for key in asked}, context)
     jobs: dict[str, tuple[Any, ...]] = {
-        key: ("make", work[key], context)
-        for id in sorted(waits, key=lambda id: len(waits[id]))
-        for key in sorted(waits[id])
+        key: ("make", [work[member] for member in group], context) for key, group in groups.items()
     }
 
     def then(outcome: Outcome) -> dict[str, tuple[Any, ...]]:
-        found = [id for id, keys in waits.items() if outcome.key in keys]
+        done = groups.get(outcome.key, ())
+        found = [id for id, keys in waits.items() if not keys.isdisjoint(done)]
         for id in found:
-            waits[id].discard(outcome.key)
+            waits[id].difference_update(done)
         return {id: ("check", by_id[id], context, time_limit) for id in found if not waits[id]}
 
     several = need_workers or workers
@@ -92,7 +93,8 @@ def run_checks(
     for stage, count in stages:
         for outcome in run_jobs(_work, stage, workers=count, scheduler=scheduler, apart=apart, then=then):
             if outcome.key not in by_id:
-                told(outcome)
+                for each in split_outcome(outcome, groups[outcome.key]):
+                    told(each)
             elif outcome.error is None:
                 if outcome.value["refused"]:
                     refused(outcome.value["refused"])
@@ -107,7 +109,7 @@ def run_checks(
 def _work(what: Literal["check", "make"], *arguments: Any) -> dict[str, Any] | None:
     if what == "check":
         return check_as_data(*arguments)
-    make_need(*arguments)
+    make_group(*arguments)
     return None
 
 

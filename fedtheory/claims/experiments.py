@@ -6,9 +6,7 @@ An experiment is a list of runs, repeated over seeds, at one of three sizes. Eve
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import time
 import typing
@@ -25,7 +23,8 @@ from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
 from fedtheory.claims.claim import Check, Claim, Fault, Need
 from fedtheory.claims.context import Context
-from fedtheory.claims.identity import Identity, RefusedRun, require_same
+from fedtheory.claims.identity import Identity, require_same
+from fedtheory.claims.logs import BY_CLIENT, Log, by_client, read_log
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
 from fedtheory.core.errors import InvalidInput
@@ -37,7 +36,8 @@ from fedtheory.running.families import build_at, make_first_model
 from fedtheory.running.record import Trace
 from fedtheory.running.results import Results
 from fedtheory.running.runner import run, shape_start
-from fedtheory.tools.untrusted import read_json_file, read_text
+from fedtheory.running.together import run_together, sort_alike
+from fedtheory.tools.devices import AUTOMATIC
 
 
 @typing.runtime_checkable
@@ -158,7 +158,7 @@ class Training:
 
     def make(self, context: Context) -> None:
         """Run it, or resume it, and keep what was measured."""
-        _run(self, context)
+        make_runs([self], context)
 
     def read(self, context: Context) -> Log:
         """Return what was measured; a run that is not kept is made now.
@@ -168,62 +168,8 @@ class Training:
         RefusedRun
             It is kept, and something else made it than what is here.
         """
-        found = _kept(self, context)
-        return _run(self, context) if found is None else found
-
-
-@dataclass(frozen=True, eq=False)
-class Log:
-    """What a run measured: ``rounds`` ``(R,)``, metrics and floats sent by name ``(R,)``; a diverged run has infinite metrics from then on.
-
-    ``clients`` ``(n,)``: share of its own test samples that each client's model gets right at the end; None where clients have none.
-    """
-
-    columns: Mapping[str, NDArray[np.float64]]
-    seconds: float
-    clients: NDArray[np.float64] | None = None
-
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """Return a column: ``round``, a metric, ``floats_up`` or ``floats_down``."""
-        return self.columns[name]
-
-    @property
-    def diverged(self) -> bool:
-        """Whether the run diverged."""
-        return not np.isfinite(next(values[-1] for name, values in self.columns.items() if name not in _COUNTS))
-
-    def last(self, name: str, share: float = 0.0) -> float:
-        """Return the mean of a metric over the last ``share`` of its measurements, at least the last one; a diverged run has NaN."""
-        values = self[name]
-        tail = values[-max(1, round(share * len(values))) :]
-        return float(tail.mean()) if np.isfinite(tail).all() else float("nan")
-
-    def best(self, name: str) -> float:
-        """Return the largest finite value of a metric, as papers report accuracies; NaN for a diverged run."""
-        return float("nan") if self.diverged else float(self[name].max())
-
-    def at(self, name: str, round: int) -> float:
-        """Return a metric after a round; NaN where the run had diverged.
-
-        Raises
-        ------
-        InvalidInput
-            It was not measured then.
-        """
-        there = np.flatnonzero(self["round"] == round)
-        if not there.size:
-            raise InvalidInput(f"{name} was not measured after round {round}; measure more often")
-        value = float(self[name][there[0]])
-        return value if np.isfinite(value) else float("nan")
-
-    def first(self, name: str, level: float, *, above: bool = True) -> float:
-        """Return the first measured round at which a metric is at a level or beyond; infinity if it never is."""
-        there = self[name] >= level if above else self[name] <= level
-        return float(self["round"][there.argmax()]) if there.any() else float("inf")
-
-
-_COUNTS = ("round", "floats_up", "floats_down")
-_BY_CLIENT = "personal_accuracy_by_client"  #: in a run's summary
+        [found] = read_runs([self], context)
+        return found
 
 
 def _kept(training: Training, context: Context) -> Log | None:
@@ -231,65 +177,78 @@ def _kept(training: Training, context: Context) -> Log | None:
     if context.results is None:
         return None
     folder = Path(context.results) / training.key
-    found = _stored(folder, training.rounds)
+    found = read_log(folder, training.rounds)
     if found is None or not require_same(folder, training, context).is_finished:
         return None
     return found
 
 
-def _stored(folder: Path, rounds: int) -> Log | None:
-    """Read a folder of results if its run is complete.
+def read_runs(trainings: Sequence[Training], context: Context) -> list[Log]:
+    """Return what runs measured; those that are not kept are made now.
 
     Raises
     ------
     RefusedRun
-        A file of it is there and cannot be read.
+        One is kept, and something else made it than what is here.
     """
-    table, about = folder / "metrics.csv", folder / "summary.json"
-    if not (table.exists() and about.exists()):
-        return None
-    try:
-        columns = _read_table(read_text(table))
-        summary = read_json_file(about, "the summary of a run", finite=False)
-        if not columns["round"].size or columns["round"][-1] != rounds or "seconds" not in summary:
-            return None  # which is written when all is done
-        return Log(columns, float(summary["seconds"]), _by_client(summary))
-    except (csv.Error, KeyError, TypeError, ValueError) as error:
-        raise RefusedRun(f"the run in {folder} cannot be read ({error}); remove the folder, or give another") from error
-
-
-def _read_table(text: str) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of a table of numbers, by name."""
-    names, *lines = csv.reader(io.StringIO(text, newline=""), strict=True)
-    if len({*names}) < len(names) or any(len(line) != len(names) for line in lines):
-        raise ValueError("metrics.csv: a column occurs twice, or a line is longer or shorter than the first")
-    values = np.asarray(lines, dtype=float).reshape(len(lines), len(names))
-    return dict(zip(names, values.T, strict=True))
-
-
-def _by_client(info: Mapping[str, Any]) -> NDArray[np.float64] | None:
-    return np.asarray(info[_BY_CLIENT], dtype=float) if _BY_CLIENT in info else None
-
-
-def _run(training: Training, context: Context) -> Log:
+    found = {training.key: _kept(training, context) for training in trainings}
+    missing = [training for training in trainings if found[training.key] is None]
     if context.results is None:
-        asked = json.dumps(training.configuration, sort_keys=True)
-        return _remembered(asked, context.data, context.device, context.library)
-    folder = Path(context.results) / training.key
-    if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
-        made_by = require_same(folder, training, context)  # it is gone on with, and never written over
+        found |= {t.key: _remembered(json.dumps(t.configuration, sort_keys=True), *_where(context)) for t in missing}
     else:
-        made_by = Identity.of(training, context)
-        made_by.begin(folder)
-    results = Results(folder, training.configuration)
+        for group in group_runs(missing, context):
+            make_runs(group, context)
+        found |= {training.key: _kept(training, context) for training in missing}
+    return [log for training in trainings if (log := found[training.key]) is not None]
+
+
+TOGETHER = 4  #: runs that are made as one; more hardly cost less, as their arrays leave the cache
+
+
+def group_runs(trainings: Sequence[Training], context: Context) -> list[list[Training]]:
+    """Return runs in groups that are made as one: of laptop size, on the host, and different in their seeds only.
+
+    Longer runs are made one by one, each with a checkpoint.
+    """
+    together = context.size == "laptop" and context.device == "cpu" and context.library in {AUTOMATIC, "numpy"}
+    found: dict[str, list[list[Training]]] = {}
+    for training in trainings:
+        alike = json.dumps({**training.configuration, "seed": 0}, sort_keys=True) if together else training.key
+        groups = found.setdefault(alike, [[]])
+        if len(groups[-1]) == TOGETHER:
+            groups.append([])
+        groups[-1].append(training)
+    return [group for groups in found.values() for group in groups]
+
+
+def make_runs(trainings: Sequence[Training], context: Context) -> None:
+    """Make one run, or several that differ in their seeds only."""
+    if context.results is None:
+        read_runs(trainings, context)
+        return
+    folders = [Path(context.results) / training.key for training in trainings]
+    made_by = [_identify(*pair, context) for pair in zip(folders, trainings, strict=True)]
+    results = [Results(folder, t.configuration) for folder, t in zip(folders, trainings, strict=True)]
     begun = time.perf_counter()
-    trace = _trained(training, context.data, context.device, context.library, results)
-    results.table(replace(trace, info=trace.info | {"seconds": round(time.perf_counter() - begun, 3)}))
-    made_by.finish(folder)
-    results.checkpoint.unlink(missing_ok=True)
-    found = _stored(folder, training.rounds)
-    assert found is not None
-    return found
+    traces = _trained(trainings, *_where(context), results[0] if len(results) == 1 else None)
+    seconds = round((time.perf_counter() - begun) / len(traces), 3)
+    for trace, identity, result in zip(traces, made_by, results, strict=True):
+        result.table(replace(trace, info=trace.info | {"seconds": seconds}))
+        identity.finish(result.folder)
+        result.checkpoint.unlink(missing_ok=True)
+
+
+def _identify(folder: Path, training: Training, context: Context) -> Identity:
+    """Say in a run's folder what makes it; where it has begun, what makes it here must be the same."""
+    if any((folder / name).exists() for name in ("checkpoint.npz", "metrics.csv")):
+        return require_same(folder, training, context)  # it is gone on with, and never written over
+    made_by = Identity.of(training, context)
+    made_by.begin(folder)
+    return made_by
+
+
+def _where(context: Context) -> tuple[str | None, str, str]:
+    return context.data, context.device, context.library
 
 
 @lru_cache(maxsize=256)
@@ -297,10 +256,10 @@ def _remembered(configuration: str, data: str | None, device: str, library: str)
     """Runs of this process, where no folder keeps them."""
     training = Training.of(json.loads(configuration))
     begun = time.perf_counter()
-    trace = _trained(training, data, device, library, None)
+    [trace] = _trained([training], data, device, library, None)
     sent = {"floats_up": trace.floats_up, "floats_down": trace.floats_down}
     columns = {"round": trace.rounds.astype(float), **trace.metrics, **sent}
-    return Log(columns, time.perf_counter() - begun, _by_client(trace.info))
+    return Log(columns, time.perf_counter() - begun, by_client(trace.info))
 
 
 @dataclass(frozen=True)
@@ -322,25 +281,50 @@ def prepare(t: Training, data: str | None, device: str, library: str) -> Prepare
     return Prepared(method, problem, x0, metrics)
 
 
-def _trained(t: Training, data: str | None, device: str, library: str, results: Results | None) -> Trace:
-    begun = prepare(t, data, device, library)
-    trace = run(
-        begun.method,
-        begun.problem,
-        begun.x0,
-        t.rounds,
-        participation=choose_participation(t.participants, t.available),
-        seed=t.seed,
-        metrics=begun.metrics,
-        every=t.every,
-        progress=False,
-        checkpoint=None if results is None else results.checkpoint,
-        watch=None if results is None else results.table,
-    )
-    if not can(begun.problem, "personal_accuracy"):
+def _trained(
+    trainings: Sequence[Training], data: str | None, device: str, library: str, results: Results | None
+) -> list[Trace]:
+    """The traces of one run, or of several that differ in their seeds only: as one where their instances are alike."""
+    begun = [prepare(training, data, device, library) for training in trainings]
+    traces: dict[int, Trace] = {}
+    for alike in sort_alike([own.problem for own in begun]):
+        t, method = trainings[alike[0]], begun[alike[0]].method
+        participation = choose_participation(t.participants, t.available)
+        if len(alike) == 1:
+            traces[alike[0]] = run(
+                method,
+                begun[alike[0]].problem,
+                begun[alike[0]].x0,
+                t.rounds,
+                participation=participation,
+                seed=t.seed,
+                metrics=begun[alike[0]].metrics,
+                every=t.every,
+                progress=False,
+                checkpoint=None if results is None else results.checkpoint,
+                watch=None if results is None else results.table,
+            )
+            continue
+        found = run_together(
+            method,
+            [begun[k].problem for k in alike],
+            [begun[k].x0 for k in alike],
+            t.rounds,
+            seeds=[trainings[k].seed for k in alike],
+            metrics=[begun[k].metrics for k in alike],
+            participation=participation,
+            every=t.every,
+        )
+        traces |= dict(zip(alike, found, strict=True))
+    return [_with_clients(traces[k], own.problem) for k, own in enumerate(begun)]
+
+
+def _with_clients(trace: Trace, problem: Any) -> Trace:
+    """Add how each client's model does on its own test samples, where clients have some."""
+    if not can(problem, "personal_accuracy"):
         return trace
-    shares = to_numpy(begun.problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
-    return replace(trace, info=trace.info | {_BY_CLIENT: shares.tolist()})
+    shares = to_numpy(problem.personal_accuracy(getattr(trace.state, "personal", trace.state.x)))
+    return replace(trace, info=trace.info | {BY_CLIENT: shares.tolist()})
 
 
 # ---- repeated over seeds ----------------------------------------------------------------------------------------------
@@ -358,7 +342,7 @@ class Repeated:
 
     def logs(self, context: Context) -> list[Log]:
         """Return what each measured."""
-        return [training.read(context) for training in self.trainings]
+        return read_runs(self.trainings, context)
 
     def last(self, context: Context, name: str, share: float = 0.0) -> NDArray[np.float64]:
         """Return `Log.last` of each seed."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fedtheory.claims.claim import Need
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import list_trainings
+from fedtheory.claims.experiments import Training, group_runs, list_trainings, make_runs
 from fedtheory.claims.identity import RefusedRun
 from fedtheory.claims.references import Reference, find_papers, load_claims
 from fedtheory.running.families import find_problem_modules
@@ -61,11 +62,28 @@ def make_needs(
     needs: dict[str, Need], context: Context, workers: int = 1, *, scheduler: str | None = None
 ) -> Iterator[Outcome]:
     """Do the work that checks share, as `fedtheory.tools.jobs.run_jobs` does; what fails is tried again, and reported, by the checks that need it."""
-    yield from run_jobs(
-        make_need, {key: (need, context) for key, need in needs.items()}, workers=workers, scheduler=scheduler
-    )
+    groups = group_needs(needs, context)
+    jobs = {key: ([needs[member] for member in group], context) for key, group in groups.items()}
+    for outcome in run_jobs(make_group, jobs, workers=workers, scheduler=scheduler):
+        yield from split_outcome(outcome, groups[outcome.key])
 
 
-def make_need(need: Need, context: Context) -> None:
-    """Do a piece of work, as a worker does it."""
-    need.make(context)
+def group_needs(needs: Mapping[str, Need], context: Context) -> dict[str, list[str]]:
+    """Return the keys of the work that is done at once (`fedtheory.claims.experiments.group_runs`), by the first of them."""
+    runs = [need for need in needs.values() if isinstance(need, Training)]
+    together = {group[0].key: [training.key for training in group] for group in group_runs(runs, context)}
+    members = {key for group in together.values() for key in group[1:]}
+    return {key: together.get(key, [key]) for key in needs if key not in members}
+
+
+def make_group(needs: Sequence[Need], context: Context) -> None:
+    """Do work that is done at once, as a worker does it."""
+    if len(needs) == 1:
+        needs[0].make(context)
+    else:
+        make_runs([need for need in needs if isinstance(need, Training)], context)
+
+
+def split_outcome(outcome: Outcome, keys: Sequence[str]) -> list[Outcome]:
+    """What became of each piece of work that was done at once."""
+    return [replace(outcome, key=key, seconds=outcome.seconds / len(keys)) for key in keys]

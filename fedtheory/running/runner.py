@@ -195,7 +195,9 @@ def run(
             before = book.sent
             book.count(method.traffic(key, new), count)
             state = book.guard(r + 1, state, new)
-            if r + 1 in wanted or (when_sent and np.any(np.not_equal(book.sent, before))):
+            if r + 1 in wanted or (
+                when_sent and any(np.any(now != then) for now, then in zip(book.sent, before, strict=True))
+            ):
                 book.measure(r + 1, state)
             advance()
             over = r + 1 == rounds or book.all_diverged

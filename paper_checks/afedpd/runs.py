@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Part, Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, Repeated, Training, list_runs, repeat_run
+from fedtheory.claims.experiments import Repeated, Training, list_runs, repeat_run
+from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table, mean_and_deviation
 from fedtheory.claims.protocol import Setting
 from paper_checks.afedpd.protocol import PROTOCOL

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fedtheory.claims.chance import Chance
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading, Role
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Training, claim_ordering, list_runs
+from fedtheory.claims.experiments import Training, claim_ordering, list_runs, read_runs
 from fedtheory.claims.orderings import ordered
 from fedtheory.claims.protocol import Clause, Setting
 from fedtheory.core.errors import NotAvailable
@@ -85,8 +85,7 @@ class MethodRuns:
 
     def make(self, ctx: Context) -> None:
         """Make those that are not kept."""
-        for training in self.judged(ctx):
-            training.read(ctx)
+        read_runs(self.judged(ctx), ctx)
 
 
 def all_methods(ctx: Context, *, study: Study) -> list[MethodRuns]:

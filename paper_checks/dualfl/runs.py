@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from fedtheory.claims.claim import Picture, Table
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import repeat_curve
-from fedtheory.claims.experiments import Log, Repeated, Training, repeat_run
+from fedtheory.claims.experiments import Repeated, Training, repeat_run
+from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table
 from fedtheory.core.errors import SolverFailed
 from fedtheory.core.problem import Pooled
@@ -222,9 +223,9 @@ def by_communications(log: Log, rounds: int) -> NDArray[np.float64]:
 def errors(ctx: Context, scale: Scale, group: Repeated) -> NDArray[np.float64]:
     """Return relative energy errors (E - E*)/E* by draw and communications ``(draws, rounds + 1)``, at least `OPTIMUM`; NaN if diverged."""
     found = []
-    for run in group.trainings:
+    for run, log in zip(group.trainings, group.logs(ctx), strict=True):
         best = _optimum(run.problem, json.dumps({**run.options, "seed": run.seed}, sort_keys=True), ctx.data)
-        found.append(np.maximum(by_communications(run.read(ctx), scale.rounds) - best, OPTIMUM) / best)
+        found.append(np.maximum(by_communications(log, scale.rounds) - best, OPTIMUM) / best)
     return np.array(found)
 
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, Repeated, Training, list_runs, repeat_run
+from fedtheory.claims.experiments import Repeated, Training, list_runs, read_runs, repeat_run
+from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.protocol import Setting
 from paper_checks.fedpd.protocol import PROTOCOL, STEPS
@@ -184,8 +185,7 @@ class TunedRuns:
 
     def make(self, ctx: Context) -> None:
         """Make those that are not kept."""
-        for training in self.judged(ctx, tuned(ctx, self.name)):  # which makes the grid
-            training.read(ctx)
+        read_runs(self.judged(ctx, tuned(ctx, self.name)), ctx)  # which makes the grid
 
 
 def half(ctx: Context, name: str) -> Repeated:

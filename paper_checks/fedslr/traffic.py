@@ -11,7 +11,8 @@ from fedtheory.algorithms import FedSLR
 from fedtheory.claims.claim import Fault, Finding, Picture, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import repeat_curve
-from fedtheory.claims.experiments import Log, list_runs
+from fedtheory.claims.experiments import list_runs
+from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
 from fedtheory.claims.parts import equal
 from fedtheory.claims.protocol import Clause

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.claim import Finding, Part, Reading, Role
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, Repeated
+from fedtheory.claims.experiments import Repeated
+from fedtheory.claims.logs import Log
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import alike, make_table, mean_and_deviation, ordered
 from fedtheory.running.families import read_options

@@ -11,9 +11,10 @@ import pytest
 
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, Training, repeat_run
+from fedtheory.claims.experiments import TOGETHER, Training, group_runs, repeat_run
 from fedtheory.claims.faults import run_faults
 from fedtheory.claims.identity import Identity
+from fedtheory.claims.logs import Log
 from fedtheory.claims.needs import find_store, forget_older_runs, forget_runs, list_needs, make_needs
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
 from fedtheory.claims.pages import as_html
@@ -277,3 +278,24 @@ def test_what_fails_all_runs_alike_is_told_once(tmp_path, monkeypatch) -> None:
     assert said.stderr.count("is read from a data folder and none was given") == 1
     [verdict] = json.loads((tmp_path / "out.json").read_text())["verdicts"]
     assert verdict["status"] == "inconclusive" and "FEDTHEORY_DATA" in verdict["error"]
+
+
+def test_runs_that_differ_in_their_seeds_are_made_as_one_at_laptop_size() -> None:
+    trainings = [*repeat_run(FEDAVG, range(6)).trainings, replace(FEDAVG, rounds=FEDAVG.rounds + 1)]
+    sizes = [len(group) for group in group_runs(trainings, Context())]
+    assert sizes == [TOGETHER, 6 - TOGETHER, 1]
+    assert [len(group) for group in group_runs(trainings, Context(size="small"))] == 7 * [1]
+
+
+def test_a_run_that_is_made_with_others_is_kept_as_alone(tmp_path) -> None:
+    group, other = repeat_run(FEDAVG, range(3)), replace(FEDAVG, seed=1)
+    together, alone = Context(results=str(tmp_path / "together")), Context(results=str(tmp_path / "alone"))
+    found = group.logs(together)
+    assert all(training.is_done(together) for training in group.trainings)
+    other.make(alone)
+    tables = [(Path(context.results or "") / other.key / "metrics.csv").read_bytes() for context in (together, alone)]
+    assert tables[0] == tables[1] and found[1].columns.keys() == other.read(alone).columns.keys()
+    summaries = [
+        json.loads((Path(c.results or "") / other.key / "summary.json").read_text()) for c in (together, alone)
+    ]
+    assert summaries[0]["seed"] == summaries[1]["seed"] == 1 and summaries[0]["together"] == 3

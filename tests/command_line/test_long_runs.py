@@ -72,15 +72,15 @@ def fedtheory(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_theory_comes_first_and_an_experiment_as_soon_as_its_runs_are_done(tmp_path, workers) -> None:
-    references = select([str(write_claims(tmp_path, rounds=40, many=12))])  # long enough that a second worker can start
+    references = select([str(write_claims(tmp_path, rounds=40, many=40))])  # long enough that a second worker can start
     context, told = Context(results=str(tmp_path / "runs")), []
     needs = list_needs(references, context)
-    assert len(needs) == 13
+    assert len(needs) == 41
     for verdict in run_checks(references, context, workers, needs=needs, told=lambda o: told.append(o.key)):
         told.append(verdict.id)
         assert verdict.error is None
-    assert len(told) == 16 and told[0] == "X-THEORY" and told[-1] == "X-SEVERAL"
-    assert told.index("X-ONE") < 9, "its run is made first, and others wait for no worker"
+    assert len(told) == 44 and told[0] == "X-THEORY" and told[-1] == "X-SEVERAL"
+    assert told.index("X-ONE") < 25, "its run is made first, and others wait for no worker"
     assert list_needs(references, context) == {}
     assert [v.id for v in run_checks(references, context, needs={})] == ["X-THEORY", "X-SEVERAL", "X-ONE"]
 

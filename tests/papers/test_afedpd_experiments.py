@@ -13,7 +13,8 @@ from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
 from fedtheory.claims.checking import check_one, judge_claim
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Log, Training
+from fedtheory.claims.experiments import Training
+from fedtheory.claims.logs import Log
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.participation import Uniform
 from fedtheory.running.families import build_problem, make_first_model

@@ -15,7 +15,8 @@ from made_up_runs import made_up
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, every, listed
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context, Size
-from fedtheory.claims.experiments import Log, Repeated, Training, list_runs
+from fedtheory.claims.experiments import Repeated, Training, list_runs
+from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import alike
 from fedtheory.claims.references import Reference
 from fedtheory.core.errors import InvalidInput

@@ -13,8 +13,9 @@ from fedtheory.algorithms import listed
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context, Size
-from fedtheory.claims.experiments import Log, Repeated
+from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.faults import run_faults
+from fedtheory.claims.logs import Log
 from fedtheory.claims.references import Reference
 from fedtheory.local.stochastic import Epochs
 from fedtheory.running.families import build_problem, make_first_model

@@ -241,7 +241,7 @@ def test_numbers_of_an_edited_checkpoint_are_not_laundered_into_a_kept_run(tmp_p
     folder = tmp_path / "runs" / training.key
     Identity.of(training, context).begin(folder)
     results = Results(folder, training.configuration)
-    experiments._trained(training, None, context.device, context.library, results)
+    experiments._trained([training], None, context.device, context.library, results)
     change_arrays(results.checkpoint, **{"metric.value": lambda values: values * 0 + 0.123})
     with pytest.raises(InvalidInput, match="is not believed"):
         training.read(context)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedtheory.claims.experiments import Log, Training
+from fedtheory.claims.experiments import Training
+from fedtheory.claims.logs import Log
 
 
 def made_up(training: Training, context) -> Log:
