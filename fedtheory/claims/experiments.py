@@ -168,7 +168,13 @@ class Training:
         RefusedRun
             It is kept, and something else made it than what is here.
         """
-        [found] = read_runs([self], context)
+        found = _kept(self, context)
+        if found is None and context.results is None:
+            return _remembered(json.dumps(self.configuration, sort_keys=True), *_where(context))
+        if found is None:
+            make_runs([self], context)
+            found = _kept(self, context)
+        assert found is not None
         return found
 
 
@@ -184,22 +190,13 @@ def _kept(training: Training, context: Context) -> Log | None:
 
 
 def read_runs(trainings: Sequence[Training], context: Context) -> list[Log]:
-    """Return what runs measured; those that are not kept are made now.
-
-    Raises
-    ------
-    RefusedRun
-        One is kept, and something else made it than what is here.
-    """
-    found = {training.key: _kept(training, context) for training in trainings}
-    missing = [training for training in trainings if found[training.key] is None]
-    if context.results is None:
-        found |= {t.key: _remembered(json.dumps(t.configuration, sort_keys=True), *_where(context)) for t in missing}
-    else:
-        for group in group_runs(missing, context):
-            make_runs(group, context)
-        found |= {training.key: _kept(training, context) for training in missing}
-    return [log for training in trainings if (log := found[training.key]) is not None]
+    """Return what runs measured (`Training.read`); those that have not begun and are alike are made at once."""
+    if context.results is not None:
+        new = [training for training in trainings if not (Path(context.results) / training.key).exists()]
+        for group in group_runs(new, context):
+            if len(group) > 1:
+                make_runs(group, context)
+    return [training.read(context) for training in trainings]
 
 
 TOGETHER = 4  #: runs that are made as one; more hardly cost less, as their arrays leave the cache
@@ -224,7 +221,8 @@ def group_runs(trainings: Sequence[Training], context: Context) -> list[list[Tra
 def make_runs(trainings: Sequence[Training], context: Context) -> None:
     """Make one run, or several that differ in their seeds only."""
     if context.results is None:
-        read_runs(trainings, context)
+        for training in trainings:
+            training.read(context)  # which this process remembers
         return
     folders = [Path(context.results) / training.key for training in trainings]
     made_by = [_identify(*pair, context) for pair in zip(folders, trainings, strict=True)]

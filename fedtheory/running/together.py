@@ -18,6 +18,7 @@ from fedtheory.core.arrays import is_array
 from fedtheory.core.client_weights import weights_of
 from fedtheory.core.participation import Participation
 from fedtheory.core.problem import Problem
+from fedtheory.core.wrapped import Wrapped
 from fedtheory.measures.metrics import Metric
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
@@ -107,7 +108,7 @@ def _row(state: Any, k: int) -> Any:
 
 def _without_tests(problem: Any) -> Any:
     """The problem without samples to test models on, which rounds do not ask for."""
-    while hasattr(type(problem), "test_accuracy"):
+    while isinstance(problem, Wrapped) and hasattr(type(problem), "test_accuracy"):
         problem = problem.inner
     return problem
 
