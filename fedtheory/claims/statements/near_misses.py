@@ -29,7 +29,7 @@ from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.freed import is_within_reach
 from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
-    accepts,
+    find_refusal,
     is_implied,
     list_changed_formulas,
     list_near_misses,
@@ -136,7 +136,7 @@ def _proves(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> bool:
             prove_theorem(replace(other, proof=theorem.proof), SCRIPT_SECONDS)
             return True
         return False
-    return accepts(theorem, data, other) or is_within_reach(theorem, data, other)
+    return find_refusal(theorem, data, other) is None or is_within_reach(theorem, data, other)
 
 
 def _how_far(mistake: NearMiss, proves: Callable[[Theorem], bool]) -> str:

@@ -29,8 +29,8 @@ from fedtheory.claims.statements.theorems.meaning import (
 )
 from fedtheory.claims.statements.theorems.mistakes import (
     NearMiss,
-    accepts,
     change_term,
+    find_refusal,
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
@@ -341,8 +341,13 @@ def look_near(theorem: Theorem) -> NearTheorem:
         for mistake in pick_stronger(theorem, MOST_LOOKED_AT):
             if len(slack) + len(planted) >= LOOKED_AT and len(planted) >= PLANTED:
                 break
-            proved = isinstance(proof, ProvedTheorem) and accepts(theorem, proof.data, mistake.theorem, proof.resting)
-            (slack if proved else planted).append(mistake)
+            if not isinstance(proof, ProvedTheorem):
+                planted.append(mistake)
+            elif reason := find_refusal(theorem, proof.data, mistake.theorem, proof.resting):
+                _proofs[id(mistake.theorem)] = mistake.theorem, Stopped(reason)  # planted, it is not checked again
+                planted.append(mistake)
+            else:
+                slack.append(mistake)
         _near[id(theorem)] = theorem, NearTheorem(tuple(slack), tuple(planted[:PLANTED]))
     return _near[id(theorem)][1]
 

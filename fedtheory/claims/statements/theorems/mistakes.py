@@ -130,23 +130,23 @@ def _after(scaled: Callable[[Fraction], Any] | None, then: Callable[[Any], Any])
 
 def judge_near_miss(theorem: Theorem, data: Mapping[str, Any], mistake: NearMiss) -> NearMissOutcome:
     """What comes of a mistake with the theorem's own term: refused, or proved, as it is weaker or as there is slack."""
-    if not accepts(theorem, data, mistake.theorem):
+    if find_refusal(theorem, data, mistake.theorem) is not None:
         return "refused"
     return "weaker" if is_implied(theorem, mistake.theorem) else "slack"
 
 
-def accepts(
+def find_refusal(
     theorem: Theorem, data: Mapping[str, Any], other: Theorem, resting: Mapping[str, Proved] = MappingProxyType({})
-) -> bool:
-    """Whether the checker accepts a theorem's term with what another one says in the place of what it says itself.
+) -> TermRefused | None:
+    """Why the checker refuses a theorem's term with what another one says in the place of what it says itself; None where it accepts it.
 
     ``resting``: what checks of the terms that it rests on gave, where these were made.
     """
     try:
         check_term(change_term(theorem, data, other), resting=resting)
-    except TermRefused:
-        return False
-    return True
+    except TermRefused as reason:
+        return reason
+    return None
 
 
 def change_term(theorem: Theorem, data: Mapping[str, Any], other: Theorem) -> dict[str, Any]:
