@@ -102,6 +102,67 @@ def local_states(method: Callable[[Any], Any], of: Callable[[Any], tuple[Any, An
     return PlayedStates(play, start=partial(play, start=True))
 
 
+def curvature_and_power(p: Any) -> tuple[Any, Any]:
+    """h and Q."""
+    return p.h, p.Q
+
+
+def local_steps_of(method: Callable[[Any], Any], steps: int = 1) -> Theorem:
+    """K local steps of a method leave q^K of the way to b, and |q^K| < 1 for K >= 1."""
+    return Theorem(
+        "0 < h, 0 < lr < 2/h, -1 < Q",
+        ("off[K] == 0", "q**(2*(K + 1)) < 1"),
+        f"{script_of_steps()}  size: claim 2 by induction K: base combine; step combine q**2*ih",
+        states=local_states(method, curvature_and_power, steps),
+        rounds={"k": 0, "K": 0},
+        where={"q": "1 - lr*h"},
+        quantities=OF_STEPS,
+        given={"power": "Q == q**K"},
+    )
+
+
+# ---- the mean over clients -------------------------------------------------------------------------------------------
+
+
+def play_clients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """Sums over the first clients: of b_i + Q_i (w - b_i), and of (1 - Q_i) b_i."""
+    x, z = w.vector("w"), w.vector("z")
+    answers, weighted = (w.vector(name) * (0 if start else 1) for name in ("answers", "weighted"))
+    states = []
+    for i in range(last + 1):
+        states.append(SimpleNamespace(w=x, z=z, answers=answers, weighted=weighted))
+        b, Q = w.vector(f"b_{i}"), getattr(p, f"Q_{i}")
+        answers, weighted = answers + b + (x - b) * Q, weighted + b * (1 - Q)
+    return states
+
+
+#: clients 0, ..., n; a client's number stands for a round
+MEAN_OF_CLIENTS = Theorem(
+    "",
+    (
+        "answers[n+1] == sum(Q[i], i, 0, n)*w[n+1] + weighted[n+1]",
+        "sum(Q[i], i, 0, n) < n + 1",
+        "-(n + 1) < sum(Q[i], i, 0, n)",
+    ),
+    """
+      none:  answers[0] == 0                               by identity
+      begin: weighted[0] == 0                              by identity
+      same:  w[i+1] == w[i]                                by identity
+      next:  answers[i+1] == answers[i] + Q[i]*w[i] + weighted[i+1] - weighted[i]   by identity
+      all:   claim 1    by induction n: base combine next(i=0), none, (-1)*begin, (-Q[0])*same(i=0);
+                          step combine ih, next(i=n+1), (-Q[n+1])*same(i=n+1), (-sum(Q[i], i, 0, n))*same(i=n+1)
+      up:    Q[i] < 1                                      by combine 1/2*size, 1/2*square(1 - Q[i])
+      down:  -Q[i] < 1                                     by combine 1/2*size, 1/2*square(1 + Q[i])
+      above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
+      below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
+    """,
+    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
+    rounds={"n": 0, "i": 0},
+    sequences={"Q": "-1..1"},
+    given={"size": "Q[i]**2 < 1"},
+    quantities={name: f"dot({name}, z)" for name in ("answers", "weighted", "w")},
+)
+
 # ---- rounds ----------------------------------------------------------------------------------------------------------
 
 
@@ -111,23 +172,19 @@ def play_affine(
     last: int,
     *,
     method: Callable[[Any, Any], Any],
-    of: Callable[[Any], tuple[Any, Any, Any]],
 ) -> list[Any]:
-    """A method's own rounds where the mean of the clients' answers, whatever they are, is P w + d k; ``of``: P, d and d/(1 - P)."""
+    """A method's own rounds where the mean of the clients' answers, whatever they are, is P w + k; they end at k/(1 - P)."""
     x, k, states = w.vector("w"), w.vector("k"), []
-    P, d, e = of(p)
     for t in range(last + 1):
-        states.append(SimpleNamespace(w=x, end=k * e))
+        states.append(SimpleNamespace(w=x, end=k / (1 - p.P)))
         any_answers = w.vector(f"answers {t}", True)
-        answers = any_answers - bar(any_answers) + x * P + k * d
+        answers = any_answers - bar(any_answers) + x * p.P + k
         x = w.round_of(lambda local: method(p, local), PointState, {"x": x}, answers)["x"]
     return states
 
 
-def ends_there(
-    region: str, method: Callable[[Any, Any], Any], of: Callable[[Any], tuple[Any, Any, Any]], **where: str
-) -> Theorem:
-    """Each round multiplies the distance from where rounds end by |P|, which is below 1; ``where``: P in other parameters."""
+def ends_there(region: str, method: Callable[[Any, Any], Any]) -> Theorem:
+    """Each round multiplies the distance from where rounds end by |P|, which is below 1."""
     return Theorem(
         region,
         ("D[T] == P**(2*T)*D[0]", "D[t] -> 0 as t"),
@@ -139,8 +196,7 @@ def ends_there(
       sums: (1 - P)*(1 + P)*sum(D[t], t, 0, T) <= D[0]                     by combine all, far(t=T+1)
       done: claim 2                                                        by series far, sums
     """,
-        states=PlayedStates(partial(play_affine, method=method, of=of)),
+        states=PlayedStates(partial(play_affine, method=method)),
         rounds={"t": 0, "T": 0},
         quantities={"D": "norm2(w - end)"},
-        where=where,
     )

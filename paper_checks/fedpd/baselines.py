@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedDane, FedPD, FedProx, every
+from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, every
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.chance import chance_of_signs
 from fedtheory.claims.claim import Covered, Fault, Finding, Picture, Reading, Replay
@@ -23,6 +23,7 @@ from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.symbolic import is_positive, symbols
 from fedtheory.running.runner import run
+from paper_checks.averaged_quadratics import MEAN_OF_CLIENTS, local_steps_of
 from paper_checks.fedpd import identities, limits
 from paper_checks.fedpd.common import (
     A1,
@@ -214,19 +215,19 @@ CLAIMS = [
         "limits on scalar quadratics",
         (
             Clause(
-                "On (a_i/2)(x - c_i)^2 an exact solve of FedProx leads from w to w - (w_i/rho)(w - c_i), w_i = a_i rho/(rho + a_i),",
+                "On (a_i/2)(x - c_i)^2 an exact solve of FedProx leads from w to c_i + q_i (w - c_i), q_i = rho/(rho + a_i),",
                 ("an exact solve of FedProx",),
             ),
             Clause(
-                "and Q local steps of FedAvg to w - w_i (w - c_i), w_i = 1 - (1 - eta a_i)^Q;",
+                "as Q local steps of FedAvg do with q_i = (1 - eta a_i)^Q;",
                 ("Q local steps of FedAvg",),
             ),
             Clause(
-                "the mean of w - (w_i/r)(w - c_i) over N clients is w - (S w - sum w_i c_i)/(N r), with S = sum w_i in (0, 2 N r);",
+                "their mean over all clients is P w + k, k the mean of (1 - q_i) c_i and P that of q_i, inside (-1, 1);",
                 ("the mean over clients",),
             ),
             Clause(
-                "and with this mean rounds of FedProx (r = rho) and FedAvg (r = 1) end at sum w_i c_i/S;",
+                "with this mean rounds of FedProx and FedAvg end at k/(1 - P) = sum w_i c_i/sum w_i, w_i = 1 - q_i;",
                 ("FedProx's rounds", "FedAvg's rounds"),
             ),
             Clause("FedPD ends at x*.", ("FedPD's models",)),
@@ -239,12 +240,12 @@ CLAIMS = [
             ),
             Step(
                 "Q local steps of FedAvg",
-                limits.steps_of_fedavg(),
-                wrong={"two local steps for one": limits.steps_of_fedavg(2)},
+                local_steps_of(FedAvg),
+                wrong={"two local steps for one": local_steps_of(FedAvg, 2)},
             ),
-            Step("the mean over clients", limits.MEAN_BY_WEIGHTS),
-            Step("FedProx's rounds", limits.fedprox_ends_there()),
-            Step("FedAvg's rounds", limits.fedavg_ends_there()),
+            Step("the mean over clients", MEAN_OF_CLIENTS),
+            Step("FedProx's rounds", limits.FEDPROX_ENDS_THERE),
+            Step("FedAvg's rounds", limits.FEDAVG_ENDS_THERE),
             Step(
                 "FedPD's models",
                 limits.fedpd_ends_at_the_minimiser(),
@@ -270,8 +271,8 @@ CLAIMS = [
             "exact local solves, 0 < mu <= a_i <= L, mu < L, u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
         ),
         readings=(
-            "In theorems w is a model, a, b (or solution) and weight are a client's a_i, c_i and w_i, lr is eta, N = n + 1 the number of clients, "
-            "k = sum w_i c_i.",
+            "In theorems w is a model, h, b (or solution) and Q are a client's a_i, c_i and q_i, of FedAvg q = 1 - eta a_i and Q = q^K after K "
+            "local steps, lr is eta and n + 1 the number of clients.",
             "FedPD's theorem is one of all mu-strongly convex and L-smooth f_i, and x* is the minimiser of their mean, here sum a_i c_i/sum a_i.",
         ),
     ),

@@ -18,7 +18,6 @@ from paper_checks.averaged_quadratics import (
     GivenAnswers,
     ends_there,
     follow_steps,
-    local_states,
     one_quadratic,
     script_of_steps,
 )
@@ -270,65 +269,18 @@ def diverges(printed: bool = True) -> Theorem:
 # ---- N19: GPGD -------------------------------------------------------------------------------------------------------
 
 
-def curvature_and_power(p: Any) -> tuple[Any, Any]:
-    """h and Q."""
-    return p.h, p.Q
-
-
-def drift_steps(steps: int = 1) -> Theorem:
-    """K local steps leave q^K of the way to b, and |q^K| < 1 for K >= 1."""
-    return Theorem(
-        "0 < h, 0 < lr < 2/h, -1 < Q",
-        ("off[K] == 0", "q**(2*(K + 1)) < 1"),
-        f"{script_of_steps()}  size: claim 2 by induction K: base combine; step combine q**2*ih",
-        states=local_states(GlobalProximal, curvature_and_power, steps),
-        rounds={"k": 0, "K": 0},
-        where={"q": "1 - lr*h"},
-        quantities=OF_STEPS,
-        given={"power": "Q == q**K"},
-    )
-
-
-def play_clients(w: World, p: Parameters, last: int, start: bool = False, one: bool = False) -> list[Any]:
-    """Sums over the first clients: of b_i + Q_i (w - b_i), of (1 - Q_i) b_i, and of gradients at w; ``one``: for K = 1, Q_i = 1 - eta h_i."""
+def play_gradients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """For K = 1, Q_i = 1 - eta h_i: sums over the first clients of (1 - Q_i) b_i, and of gradients at w."""
     x, z = w.vector("w"), w.vector("z")
-    answers, weighted, slopes = (w.vector(name) * (0 if start else 1) for name in ("answers", "weighted", "slopes"))
+    weighted, slopes = (w.vector(name) * (0 if start else 1) for name in ("weighted", "slopes"))
     states = []
     for i in range(last + 1):
-        states.append(SimpleNamespace(w=x, z=z, answers=answers, weighted=weighted, slopes=slopes))
-        b, h = w.vector(f"b_{i}"), getattr(p, f"h_{i}") if one else 0
-        Q = 1 - p.lr * h if one else getattr(p, f"Q_{i}")
-        answers, weighted, slopes = answers + b + (x - b) * Q, weighted + b * (1 - Q), slopes + (x - b) * h
+        states.append(SimpleNamespace(w=x, z=z, weighted=weighted, slopes=slopes))
+        b, h = w.vector(f"b_{i}"), getattr(p, f"h_{i}")
+        weighted, slopes = weighted + b * p.lr * h, slopes + (x - b) * h
     return states
 
 
-#: clients 0, ..., n; a client's number stands for a round
-OF_CLIENTS = {name: f"dot({name}, z)" for name in ("answers", "weighted", "w")}
-MEAN_OF_CLIENTS = Theorem(
-    "",
-    (
-        "answers[n+1] == sum(Q[i], i, 0, n)*w[n+1] + weighted[n+1]",
-        "sum(Q[i], i, 0, n) < n + 1",
-        "-(n + 1) < sum(Q[i], i, 0, n)",
-    ),
-    """
-      none:  answers[0] == 0                               by identity
-      begin: weighted[0] == 0                              by identity
-      same:  w[i+1] == w[i]                                by identity
-      next:  answers[i+1] == answers[i] + Q[i]*w[i] + weighted[i+1] - weighted[i]   by identity
-      all:   claim 1    by induction n: base combine next(i=0), none, (-1)*begin, (-Q[0])*same(i=0);
-                          step combine ih, next(i=n+1), (-Q[n+1])*same(i=n+1), (-sum(Q[i], i, 0, n))*same(i=n+1)
-      up:    Q[i] < 1                                      by combine 1/2*size, 1/2*square(1 - Q[i])
-      down:  -Q[i] < 1                                     by combine 1/2*size, 1/2*square(1 + Q[i])
-      above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
-      below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
-    """,
-    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
-    rounds={"n": 0, "i": 0},
-    sequences={"Q": "-1..1"},
-    given={"size": "Q[i]**2 < 1"},
-    quantities=OF_CLIENTS,
-)
 ONE_STEP = Theorem(
     "0 < lr",
     "lr*slopes[n+1] == sum(1 - Q[i], i, 0, n)*w[n+1] - weighted[n+1]",
@@ -340,7 +292,7 @@ ONE_STEP = Theorem(
       all:   claim      by induction n: base combine next(i=0), lr*none, begin, (-lr*h[0])*same(i=0), w[1]*one(i=0);
                           step combine ih, next(i=n+1), (-lr*h[n+1])*same(i=n+1), (-sum(1 - Q[i], i, 0, n))*same(i=n+1), w[n+2]*one(i=n+1)
     """,
-    states=PlayedStates(partial(play_clients, one=True), start=partial(play_clients, start=True, one=True)),
+    states=PlayedStates(play_gradients, start=partial(play_gradients, start=True)),
     rounds={"n": 0, "i": 0},
     sequences={"h": "0", "Q": "-1..1"},
     given={"one": "Q[i] == 1 - lr*h[i]"},
@@ -353,12 +305,7 @@ def gpgd_of(p: Any, local: Any) -> GlobalProximal:
     return GlobalProximal(local, p.lr)
 
 
-def affine_of_gpgd(p: Any) -> tuple[Any, Any, Any]:
-    """The mean answer is P w + k, and rounds end at k/(1 - P)."""
-    return p.P, 1, 1 / (1 - p.P)
-
-
-DRIFTS = ends_there("0 < lr, -1 < P < 1", gpgd_of, affine_of_gpgd)
+DRIFTS = ends_there("0 < lr, -1 < P < 1", gpgd_of)
 
 
 def three_steps(steps: int = 3) -> Theorem:

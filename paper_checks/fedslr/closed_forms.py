@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedSLR
+from fedtheory.algorithms import FedSLR, GlobalProximal
 from fedtheory.algorithms.fedslr import FedSLRState
 from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
 from fedtheory.claims.context import Context
@@ -27,7 +27,7 @@ from fedtheory.measures.ground_truth import ground_truth, solve_with_cvxpy
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
-from paper_checks.averaged_quadratics import GivenAnswers
+from paper_checks.averaged_quadratics import MEAN_OF_CLIENTS, GivenAnswers, local_steps_of
 from paper_checks.fedslr import by_hand_theorems as theorems
 from paper_checks.fedslr.exact_runs import PAPER, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
@@ -338,8 +338,12 @@ CLAIMS = [
             ),
         ),
         [
-            Step("K local steps", theorems.drift_steps(), wrong={"two local steps for one": theorems.drift_steps(2)}),
-            Step("mean over clients", theorems.MEAN_OF_CLIENTS),
+            Step(
+                "K local steps",
+                local_steps_of(GlobalProximal),
+                wrong={"two local steps for one": local_steps_of(GlobalProximal, 2)},
+            ),
+            Step("mean over clients", MEAN_OF_CLIENTS),
             Step("every round", theorems.DRIFTS),
             Step("one step", theorems.ONE_STEP),
             Step("three steps", theorems.three_steps(), wrong={"one local step more": theorems.three_steps(4)}),
