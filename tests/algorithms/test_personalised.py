@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -164,64 +165,99 @@ def test_fedspa_with_full_masks_is_fedavg(solver, schedule, prune) -> None:
 # ---- references in plain loops ------------------------------------------------------------------------------------
 
 
-def test_one_client_at_a_time_by_hand() -> None:
-    """Each rule once more in plain NumPy, client by client, from the papers' pseudo-code."""
+PART = np.array([True, False, True])  #: coordinates that are personal, of FedRep and LG-FedAvg
+
+
+class OneClient:
+    """A client's work once more in plain NumPy, from the papers' pseudo-code: the server's model and its own to an answer and its next own."""
+
+    def __init__(self, f, i: int) -> None:
+        self.f, self.i = f, i
+
+    def grad(self, x):
+        return self.f.grad(np.broadcast_to(x, (self.f.n, self.f.d)))[self.i]
+
+    def steps(self, u, count=3, lr=LR, along=1):
+        for _ in range(count):
+            u = u - lr * self.grad(u) * along
+        return u
+
+    def ditto(self, x, own):
+        for _ in range(3):
+            own = own - LR * (self.grad(own) + 0.7 * (own - x))
+        return self.steps(x), own
+
+    def apfl(self, x, own):
+        u = x
+        for _ in range(3):
+            u, own = u - LR * self.grad(u), own - LR * 0.3 * self.grad(0.3 * own + 0.7 * u)
+        return u, own
+
+    def per_fedavg(self, x, own, *, exactly: bool):
+        for _ in range(3):
+            g = self.grad(x - 0.2 * self.grad(x))
+            bent = self.f.hess(np.broadcast_to(x, (self.f.n, self.f.d)))[self.i] @ g if exactly else 0
+            x = x - LR * (g - 0.2 * bent)
+        return x, own
+
+    def fedrep(self, x, own):
+        head = self.steps(np.where(PART, own, x), 2, 0.05, PART)
+        return 2 * (self.steps(head, along=~PART),)
+
+    def lg_fedavg(self, x, own):
+        return 2 * (self.steps(np.where(PART, own, x)),)
+
+    def adapted(self, x):
+        return x - 0.2 * self.grad(x)
+
+
+#: a method, a client's work, what the server averages, and personal models from the server's and the clients' own
+BY_HAND = {
+    "Ditto": (Ditto(GD, 0.7), OneClient.ditto, True, lambda clients, x, own: own),
+    "APFL": (Apfl(GD, 0.3), OneClient.apfl, True, lambda clients, x, own: 0.3 * own + 0.7 * x),
+    "Per-FedAvg, first order": (
+        PerFedAvg(GD, 0.2, "first-order"),
+        partial(OneClient.per_fedavg, exactly=False),
+        True,
+        lambda clients, x, own: np.array([client.adapted(x) for client in clients]),
+    ),
+    "Per-FedAvg": (
+        PerFedAvg(GD, 0.2, "hessian"),
+        partial(OneClient.per_fedavg, exactly=True),
+        True,
+        lambda clients, x, own: np.array([client.adapted(x) for client in clients]),
+    ),
+    "FedRep": (
+        FedRep(GradientSteps(2, 0.05), GD, PART),
+        OneClient.fedrep,
+        ~PART,
+        lambda clients, x, own: np.where(PART, own, x),
+    ),
+    "LG-FedAvg": (LgFedAvg(GD, PART), OneClient.lg_fedavg, ~PART, lambda clients, x, own: np.where(PART, own, x)),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_one_client_at_a_time_by_hand(name) -> None:
     f = problem("logistic")
-    x0, K, part = x0_of(f), 3, np.array([True, False, True])
+    method, work, shared, personal = BY_HAND[name]
+    states = play(method, f, x0_of(f), 4)
+    clients, x, own = [OneClient(f, i) for i in range(f.n)], x0_of(f)[0], np.tile(x0_of(f), (f.n, 1))
+    for state in states[1:]:
+        answers, own = (np.array(rows) for rows in zip(*(work(c, x, own[c.i]) for c in clients), strict=True))
+        x = np.where(shared, answers.mean(axis=0), x)
+        close(state.x[0], x, ROUNDING, name)
+        close(state.personal, personal(clients, x, own), ROUNDING)
+        if name == "APFL":
+            close(state.v_i, own, ROUNDING)
 
-    def grad(i, x):
-        return f.grad(np.broadcast_to(x, (f.n, f.d)))[i]
 
-    runs = {
-        "ditto": play(Ditto(GD, 0.7), f, x0, 4),
-        "apfl": play(Apfl(GD, 0.3), f, x0, 4),
-        "per": play(PerFedAvg(GD, 0.2, "first-order"), f, x0, 4),
-        "hessian": play(PerFedAvg(GD, 0.2, "hessian"), f, x0, 4),
-        "rep": play(FedRep(GradientSteps(2, 0.05), GD, part), f, x0, 4),
-        "lg": play(LgFedAvg(GD, part), f, x0, 4),
-    }
-    x = dict.fromkeys(runs, x0[0])
-    own = {name: np.tile(x0, (f.n, 1)) for name in runs}
-    for r in range(1, 5):
-        after = {name: np.zeros((f.n, f.d)) for name in runs}
-        for i in range(f.n):
-            u, v = x["ditto"], own["ditto"][i]
-            for _ in range(K):
-                u, v = u - LR * grad(i, u), v - LR * (grad(i, v) + 0.7 * (v - x["ditto"]))
-            after["ditto"][i], own["ditto"][i] = u, v
-            u, v = x["apfl"], own["apfl"][i]
-            for _ in range(K):
-                u, v = u - LR * grad(i, u), v - LR * 0.3 * grad(i, 0.3 * v + 0.7 * u)
-            after["apfl"][i], own["apfl"][i] = u, v
-            for name in ("per", "hessian"):
-                u = x[name]
-                for _ in range(K):
-                    g = grad(i, u - 0.2 * grad(i, u))
-                    bent = 0 if name == "per" else f.hess(np.broadcast_to(u, (f.n, f.d)))[i] @ g
-                    u = u - LR * (g - 0.2 * bent)
-                after[name][i] = u
-            u = np.where(part, own["rep"][i], x["rep"])
-            for _ in range(2):
-                u = u - 0.05 * grad(i, u) * part
-            for _ in range(K):
-                u = u - LR * grad(i, u) * ~part
-            after["rep"][i] = own["rep"][i] = u
-            u = np.where(part, own["lg"][i], x["lg"])
-            for _ in range(K):
-                u = u - LR * grad(i, u)
-            after["lg"][i] = own["lg"][i] = u
-        for name, answers in after.items():
-            shared = ~part if name in ("rep", "lg") else np.ones(f.d, dtype=bool)
-            x[name] = np.where(shared, answers.mean(axis=0), x[name])
-            close(runs[name][r].x[0], x[name], ROUNDING, f"{name}, round {r}")
-        close(runs["ditto"][r].personal, own["ditto"], ROUNDING)
-        close(runs["apfl"][r].v_i, own["apfl"], ROUNDING)
-        close(runs["apfl"][r].personal, 0.3 * own["apfl"] + 0.7 * x["apfl"], ROUNDING)
-        for name in ("per", "hessian"):
-            adapted = [x[name] - 0.2 * grad(i, x[name]) for i in range(f.n)]
-            close(runs[name][r].personal, np.array(adapted), ROUNDING)
-        for name in ("rep", "lg"):
-            close(runs[name][r].personal, np.where(part, own[name], x[name]), ROUNDING)
+def _exchanged(on, y, slope, count):
+    """A mask without its least coordinates, and with the steepest of the others."""
+    kept = on.copy()
+    kept[sorted(np.flatnonzero(on), key=lambda j: abs(y[j]))[:count]] = False
+    kept[sorted(np.flatnonzero(~kept), key=lambda j: -abs(slope[j]))[:count]] = True
+    return kept
 
 
 def test_fedspa_by_hand() -> None:
@@ -245,10 +281,7 @@ def test_fedspa_by_hand() -> None:
                 y = y - 0.1 * on * f.grad(np.broadcast_to(y, (5, 12)))[i]
             changes.append(y - np.where(on, before.x[0], 0))
             slope = f.grad(np.broadcast_to(y, (5, 12)))[i]
-            kept = on.copy()
-            kept[sorted(np.flatnonzero(on), key=lambda j: abs(y[j]))[:count]] = False
-            kept[sorted(np.flatnonzero(~kept), key=lambda j: -abs(slope[j]))[:count]] = True
-            np.testing.assert_array_equal(after.mask[i] > 0, kept)
+            np.testing.assert_array_equal(after.mask[i] > 0, _exchanged(on, y, slope, count))
         close(after.x[0], before.x[0] + np.mean(changes, axis=0), ROUNDING)
         close(after.personal, after.mask * after.x, ROUNDING)
     assert moved == [4, 3, 1, 0, 0], "the schedule is at work, and comes to rest"

@@ -13,6 +13,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings
 from fedtheory.claims.needs import find_store, list_needs, make_needs
 from fedtheory.claims.references import Reference, find_papers, load_claims
+from fedtheory.claims.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = {
@@ -39,44 +40,50 @@ def _role(claim, context, fault) -> str:
     return next(part.role for part in parts if part.name == fault.part)
 
 
+class Reads:
+    """Keys of the runs that are read."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.keys: set[str] = set()
+        kept = Training.read
+
+        def noted(training: Training, asked_in: Context):
+            self.keys.add(training.key)
+            return kept(training, asked_in)
+
+        monkeypatch.setattr(Training, "read", noted)
+
+
+def _judge_from_runs(reference, context: Context, monkeypatch) -> Verdict:
+    """Every run is there: what `needs` leaves out is an error."""
+    with monkeypatch.context() as changed:
+        changed.setattr("fedtheory.claims.experiments.run", None)
+        verdict = judge(reference.source, reference.id, context)
+    assert verdict.error is None and verdict.size == "laptop", verdict
+    assert verdict.tables or reference.id in NUMBERS, verdict
+    return verdict
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", EXPERIMENTS)
 def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
     """One test a paper, because its claims share their runs; they are kept where the commands keep them, for these to go on from."""
     references = EXPERIMENTS[paper]
     context = Context(results=str(find_store(ROOT / ".fedtheory")))
-    errors = {o.key: o.error for o in make_needs(list_needs(references, context), context) if o.error}
-    assert not errors
-    read: set[str] = set()
-    asked_for: set[str] = set()
-    kept = Training.read
-
-    def noted(training: Training, asked_in: Context):
-        read.add(training.key)
-        return kept(training, asked_in)
-
-    monkeypatch.setattr(Training, "read", noted)
-    found, missed = {}, []
+    assert not {o.key: o.error for o in make_needs(list_needs(references, context), context) if o.error}
+    reads, found, missed, read, asked_for = Reads(monkeypatch), {}, [], set[str](), set[str]()
     for reference in references:
-        claim, before = load_claims(reference.source)[reference.id], {*read}
-        read.clear()
-        with monkeypatch.context() as changed:  # every run is there: what `needs` leaves out is an error
-            changed.setattr("fedtheory.claims.experiments.run", None)
-            verdict = judge(reference.source, reference.id, context)
-        assert verdict.error is None and verdict.size == "laptop" and (verdict.tables or reference.id in NUMBERS), (
-            verdict
-        )
-        found[reference.id] = verdict.status
+        claim = load_claims(reference.source)[reference.id]
+        reads.keys.clear()
+        found[reference.id] = _judge_from_runs(reference, context, monkeypatch).status
         asked_for |= {training.key for training in list_trainings(claim, context)}
-        assert read <= asked_for, f"{reference.id} reads runs that it does not ask for"
-        read |= before
-        missed += [
-            report for report in plant(reference.source, reference.id, context) if not report.caught
-        ]  # which make their own
-        assert any(
-            fault.holds is not None and _role(claim, context, fault) in ("printed", "repaired")
-            for fault in claim.faults
-        ), f"no fault of {reference.id} contradicts a part that decides"
+        assert reads.keys <= asked_for, f"{reference.id} reads runs that it does not ask for"
+        missed += [report for report in plant(reference.source, reference.id, context) if not report.caught]
+        read |= reads.keys  # also those that faults have made
+        against = [fault for fault in claim.faults if fault.holds is not None]
+        assert any(_role(claim, context, fault) in ("printed", "repaired") for fault in against), (
+            f"no fault of {reference.id} contradicts a part that decides"
+        )
     assert asked_for <= read, "what is asked for is read, by checks or by their faults"
     assert found == {reference.id: EXPECTED[reference.id] for reference in references}
     assert missed == []

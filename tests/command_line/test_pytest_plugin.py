@@ -180,39 +180,36 @@ def test_nothing_heavy_is_imported_where_it_is_not_used(folder) -> None:
     assert not heavy & {name.partition(".")[0] for name in timed | seen}
 
 
-@pytest.mark.parametrize("way", ["as files", "as a link"])
-def test_pytest_finds_the_plugin_by_itself_where_the_package_is_installed(folder, way) -> None:
-    """Installed with its files listed, and as an editable package: by the entry point of pyproject.toml, without ``-p``, warnings being errors."""
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
-    assert points == {"fedtheory": PLUGIN}
-    site = folder / "site"
+def _install(site: Path, listed: str) -> None:
+    """What an installer leaves: the package, its metadata, its entry point and the list of its files."""
     information = site / "fedtheory-9.dist-info"
     information.mkdir(parents=True)
     (site / "fedtheory").symlink_to(ROOT / "fedtheory")
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: fedtheory\nVersion: 9\n")
     (information / "entry_points.txt").write_text(f"[pytest11]\nfedtheory = {PLUGIN}\n")
-    listed = "fedtheory/__init__.py,,\n" if way == "as files" else "fedtheory.pth,,\n"
-    (information / "RECORD").write_text(listed + "fedtheory-9.dist-info/METADATA,,\n")
+    (information / "RECORD").write_text(f"{listed},,\nfedtheory-9.dist-info/METADATA,,\n")
+
+
+@pytest.mark.parametrize("listed", ["fedtheory/__init__.py", "fedtheory.pth"], ids=["as files", "as a link"])
+def test_pytest_finds_the_plugin_by_itself_where_the_package_is_installed(folder, listed) -> None:
+    """Installed with its files listed, and as an editable package: by the entry point of pyproject.toml, without ``-p``, warnings being errors."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["pytest11"]
+    assert points == {"fedtheory": PLUGIN}
+    _install(folder / "site", listed)
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
     others = [f"no:{name}" for name in ("cacheprovider", "xdist", "hypothesispytest", "jaxtyping", "anyio")]
+    silent = [word for name in others for word in ("-p", name)]
     done = subprocess.run(
         [
             sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-W",
-            "error",
-            *(word for name in others for word in ("-p", name)),
-            "--fedtheory",
-            "mine.py::TOY-PROVED",
-            "--trace-config",
+            *["-m", "pytest", "-q", "-W", "error", "--trace-config", "--fedtheory", "mine.py::TOY-PROVED"],
+            *silent,
         ],
         cwd=folder,
-        env=environment | {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"},
+        env=environment | {"PYTHONPATH": f"{folder / 'site'}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
-    assert f"PLUGIN registered: <module '{PLUGIN}' from '{site}" in done.stdout
+    assert f"PLUGIN registered: <module '{PLUGIN}' from '{folder / 'site'}" in done.stdout

@@ -55,25 +55,10 @@ def test_run_as_json_is_the_run(call) -> None:
     from fedtheory.local.solvers import GradientSteps
     from problems.quadratics import random_quadratics
 
+    asked = "--rounds 6 --lr 0.2 --local-steps 3 --clients 5 --dimension 3 --mu 0.3 --L 2 --heterogeneity 0.5"
     trace = strict(
         call(
-            *("run", "fedavg", "quadratics", "--rounds", 6, "--lr", 0.2, "--local-steps", 3, "--clients", 5),
-            *(
-                "--dimension",
-                3,
-                "--mu",
-                0.3,
-                "--L",
-                2,
-                "--heterogeneity",
-                0.5,
-                "--participants",
-                2,
-                "--seed",
-                4,
-                "--json",
-                "-",
-            ),
+            "run", "fedavg", "quadratics", *asked.split(), *["--participants", "2", "--seed", "4", "--json", "-"]
         ).stdout
     )
     f = random_quadratics(5, 3, L=2.0, mu=0.3, heterogeneity=0.5, seed=4)
@@ -196,32 +181,40 @@ def test_exact_solves_without_an_answer_are_refused(call, command) -> None:
     call(command, "dualfl-regularised", "sines", "--exact", "--alpha", 3, "--rounds", 1)
 
 
+PASSES = ("--batch", 7, "--epochs", 2, "--lr", 0.5, "--lr-decay", 0.9, "--clip", 0.2, "--rounds", 4, "--json", "-")
+
+
 def test_passes_through_the_data_clipping_and_decay(call) -> None:
-    """The options are the solver's and the schedule's; where they mean nothing they are refused by name."""
-    from fedtheory.algorithms import FedAvg, Safari
+    from fedtheory.algorithms import FedAvg
     from fedtheory.core.participation import Uniform
     from fedtheory.local.schedules import DecayedStep
     from fedtheory.local.stochastic import Epochs
-    from fedtheory.running.runner import run
 
-    size = ("--clients", 3, "--dimension", 2)
-    work = ("--batch", 7, "--epochs", 2, "--lr", 0.5, "--lr-decay", 0.9, "--clip", 0.2, "--rounds", 4, "--json", "-")
-    trace = strict(call("run", "fedavg", "synthetic-weak", *size, *work, "--participants", 2).stdout)
+    asked = ("run", "fedavg", "synthetic-weak", "--clients", 3, "--dimension", 2, "--participants", 2)
+    trace = strict(call(*asked, *PASSES).stdout)
     f = build_problem("synthetic-weak", clients=3, dimension=2)
-    local = Epochs(2, DecayedStep(0.5, 0.9), 7, 0.2)
-    ours = run(FedAvg(local), f, np.ones(2), 4, participation=Uniform(2))
+    ours = run(FedAvg(Epochs(2, DecayedStep(0.5, 0.9), 7, 0.2)), f, np.ones(2), 4, participation=Uniform(2))
     assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
-    free = strict(call("run", "fedavg", "synthetic-weak", *size, *work[:8], *work[10:], "--participants", 2).stdout)
+    free = strict(call(*asked, *PASSES[:8], *PASSES[10:]).stdout)
     assert free["stationarity"][-1] != pytest.approx(trace["stationarity"][-1], rel=1e-3), "the clip was reached"
 
+
+def test_passes_of_clients_and_of_the_server(call) -> None:
+    from fedtheory.algorithms import Safari
+    from fedtheory.local.schedules import DecayedStep
+    from fedtheory.local.stochastic import Epochs
+
     served = ("iris-softmax", "--clients", 4, "--server", 30, "--split", "iid", "--q", 0.5, "--server-lr", 0.3)
-    trace = strict(call("run", "safari", *served, *work, "--server-epochs", 3, "--seed", 1).stdout)
+    trace = strict(call("run", "safari", *served, *PASSES, "--server-epochs", 3, "--seed", 1).stdout)
     f = build_problem("iris-softmax", clients=4, server="30", split="iid", seed=1)
-    method = Safari(0.5, local, Epochs(3, DecayedStep(0.15, 0.9), 7, 0.2))
+    method = Safari(0.5, Epochs(2, DecayedStep(0.5, 0.9), 7, 0.2), Epochs(3, DecayedStep(0.15, 0.9), 7, 0.2))
     ours = run(method, f, np.ones(f.d), 4, seed=1)
     assert trace["stationarity"] == pytest.approx(list(ours["stationarity"]), rel=1e-12)
 
-    for method, options, said in (
+
+@pytest.mark.parametrize(
+    ("method", "options", "said"),
+    [
         ("gd", ("--lr-decay", 0.9), "gd does not use --lr-decay"),
         ("gd", ("--clip", 1), "gd does not use --clip"),
         ("scaffold", ("--personal-epochs", 1), "scaffold does not use --personal-epochs"),
@@ -230,8 +223,10 @@ def test_passes_through_the_data_clipping_and_decay(call) -> None:
         ("fedavg", ("--epochs", 1, "--local-steps", 2, "--batch", 3), "got 2 steps and 1 epochs"),
         ("fedavg", ("--lr-decay", 1.5), "factor must lie in (0, 1], got 1.5"),
         ("fedavg", ("--epochs", 1, "--batch", 3), "Epochs needs 'sample_grad'"),
-    ):
-        assert said in " ".join(call("run", method, "quadratics", "--rounds", 1, *options, code=2).stderr.split()), said
+    ],
+)
+def test_options_are_refused_where_they_mean_nothing(call, method, options, said) -> None:
+    assert said in " ".join(call("run", method, "quadratics", "--rounds", 1, *options, code=2).stderr.split())
 
 
 def test_a_server_gets_data_of_its_own(call) -> None:

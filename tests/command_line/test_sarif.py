@@ -124,6 +124,21 @@ def test_conformance(call, adapter, rule, code) -> None:
 # ---- the workflow ---------------------------------------------------------------------------------------------------
 
 
+def require_known(line: str) -> None:
+    """A line of the workflow runs a command with options that there are, or installs."""
+    words = line.split()
+    options = [word for word in words if word.startswith("--")]
+    if words[0] == "fedtheory":
+        command = main.commands[words[1]]
+        known = {name for p in command.get_params(click.Context(command)) for name in p.opts}
+        assert set(options) <= known, line
+    elif words[0] == "pytest":
+        text = (ROOT / "fedtheory" / "command_line" / "pytest_plugin.py").read_text()
+        assert all(f'"{option}"' in text for option in options if option.startswith("--fedtheory")), line
+    else:
+        assert words[:2] == ["pip", "install"]
+
+
 def test_the_workflow_runs_commands_and_options_that_there_are() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
     workflow = yaml.safe_load(WORKFLOW.read_text())
@@ -133,20 +148,10 @@ def test_the_workflow_runs_commands_and_options_that_there_are() -> None:
     steps = job["steps"]
     assert all(("run" in step) != ("uses" in step) for step in steps)
     assert all(re.fullmatch(r"[\w-]+(/[\w-]+)+@v\d+", step["uses"]) for step in steps if "uses" in step)
-    written = set()
-    for line in (step["run"] for step in steps if "run" in step):
-        words = line.split()
-        options = [word for word in words if word.startswith("--")]
-        if words[0] == "fedtheory":
-            command = main.commands[words[1]]
-            known = {name for p in command.get_params(click.Context(command)) for name in p.opts}
-            assert set(options) <= known, line
-        elif words[0] == "pytest":
-            text = (ROOT / "fedtheory" / "command_line" / "pytest_plugin.py").read_text()
-            assert all(f'"{option}"' in text for option in options if option.startswith("--fedtheory")), line
-        else:
-            assert words[:2] == ["pip", "install"]
-        written |= {word for word in words if word.endswith((".sarif", ".xml", ".html"))}
+    lines = [step["run"] for step in steps if "run" in step]
+    for line in lines:
+        require_known(line)
+    written = {word for line in lines for word in line.split() if word.endswith((".sarif", ".xml", ".html"))}
     uploaded = {step["with"]["sarif_file"] for step in steps if "sarif_file" in step.get("with", {})}
     uploaded |= {name for step in steps for name in str(step.get("with", {}).get("path", "")).split()}
     assert uploaded == written, "what is uploaded is what is written"

@@ -90,67 +90,68 @@ def test_exact_minimisers_need_strong_convexity(mu, allowed) -> None:
     require_convexity(entry, {"exact": False}, f)
 
 
+#: another value than the default, by what an option is
+OTHER = {
+    "lr": 0.2,
+    "steps": 3,
+    "batch": 4,
+    "eta": 0.3,
+    "rho": 2.0,
+    "p": 0.5,
+    "period": 7,
+    "exact": True,
+    "accuracy": 1e-3,
+    "l1": 0.7,
+    "alpha": 0.7,
+    "inner_lr": 0.4,
+    "personal_layers": "bias",
+    "density": 0.3,
+    "prune": 0.2,
+    "horizon": 9,
+    "server_lr": 0.9,
+    "server_steps": 2,
+    "q": 0.3,
+    "radius": 0.2,
+    "sam_epsilon": 0.3,
+    "momentum": 0.4,
+    "nu": 0.2,
+    "mu": 0.05,
+    "lr_decay": 0.9,
+    "clip": 3.0,
+    "epochs": 2,
+    "server_epochs": 2,
+    "communicate_every": 2,
+    "gamma": 0.4,
+    "personal_steps": 3,
+    "personal_epochs": 2,
+    "eta_y": 0.4,
+    "beta_y": 0.4,
+    "theta": 0.4,
+    "penalty": 0.4,
+    "inverse_delta": 50,
+    "relax": 0.7,
+    "beta2": 0.8,
+    "keep": 0.3,
+    "levels": 4,
+    "copies": 3,
+    "error": 0.3,
+    "power": 0.7,
+    "model_lr": 0.2,
+    "local_rounds": 3,
+    "tau": 0.2,
+    "epsilon": 0.4,
+    "ahead": 0.4,
+    "variance": 2.0,
+}
+
+
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_setting_a_method_reads_changes_it(entry) -> None:
     """``uses`` tells the truth."""
-    other = {
-        "lr": 0.2,
-        "steps": 3,
-        "batch": 4,
-        "eta": 0.3,
-        "rho": 2.0,
-        "p": 0.5,
-        "period": 7,
-        "exact": True,
-        "accuracy": 1e-3,
-    }
-    other |= {
-        "l1": 0.7,
-        "alpha": 0.7,
-        "inner_lr": 0.4,
-        "personal_layers": "bias",
-        "density": 0.3,
-        "prune": 0.2,
-        "horizon": 9,
-        "server_lr": 0.9,
-        "server_steps": 2,
-        "q": 0.3,
-        "radius": 0.2,
-        "sam_epsilon": 0.3,
-        "momentum": 0.4,
-        "nu": 0.2,
-        "mu": 0.05,
-        "lr_decay": 0.9,
-        "clip": 3.0,
-        "epochs": 2,
-        "server_epochs": 2,
-        "communicate_every": 2,
-        "gamma": 0.4,
-        "personal_steps": 3,
-        "personal_epochs": 2,
-        "eta_y": 0.4,
-        "beta_y": 0.4,
-        "theta": 0.4,
-        "penalty": 0.4,
-        "inverse_delta": 50,
-        "relax": 0.7,
-        "beta2": 0.8,
-        "keep": 0.3,
-        "levels": 4,
-        "copies": 3,
-        "error": 0.3,
-        "power": 0.7,
-        "model_lr": 0.2,
-        "local_rounds": 3,
-        "tau": 0.2,
-        "epsilon": 0.4,
-        "ahead": 0.4,
-        "variance": 2.0,
-    }
     stochastic = {"clip", "epochs", "server_epochs", "personal_epochs"}
 
     def another(option: Option) -> Any:
-        return next(word for word in option.choices if word != option.default) if option.choices else other[option.role]
+        return next(word for word in option.choices if word != option.default) if option.choices else OTHER[option.role]
 
     for option in entry.options:
         plain = {"batch": 12} if option.name in stochastic and "batch" in entry.uses else {}

@@ -81,8 +81,8 @@ def test_missing_packages_name_their_extra(monkeypatch) -> None:
     assert require("json", "this test").dumps([]) == "[]"
 
 
-def test_engines_say_what_they_miss(monkeypatch) -> None:
-    """Each optional engine asks for its package where it is used, and says what for."""
+def _uses_of_optional_packages():
+    """A use of each engine, and what it says where its package is missing."""
     import numpy as np
 
     from fedtheory.algorithms import GradientDescent
@@ -96,27 +96,30 @@ def test_engines_say_what_they_miss(monkeypatch) -> None:
     from problems.networks import Architecture
     from problems.quadratics import random_quadratics
 
-    real = importlib.import_module
+    f, one, gd = random_quadratics(2, 2), np.ones(1), GradientDescent(1.0)
+    return {
+        r"cvxpy is needed for ground truth from an independent solver.*fedtheory\[verify\]": lambda: ground_truth(f),
+        r"sympy is needed for closed forms.*fedtheory\[verify\]": lambda: symbols("x"),
+        r"PEPit is needed for worst cases": lambda: worst_case_for_one_n(gd, FunctionClass(1), n=1, rounds=1),
+        r"clarabel is needed for rebuilding": lambda: prox_of_max_affine(np.ones((1, 1)), one, one, 1.0),
+        r"matplotlib is needed for pictures.*fedtheory\[plot\]": lambda: draw({"series": []}),
+        r"torch is needed for neural networks.*fedtheory\[cnn\]": lambda: Architecture("logistic", (1, 2, 2), 2).d,
+        r"sklearn is needed for the embedded data set.*fedtheory\[data\]": breast_cancer,
+    }
+
+
+def test_engines_say_what_they_miss(monkeypatch) -> None:
+    """Each optional engine asks for its package where it is used, and says what for."""
+    from fedtheory.measures.ground_truth import ground_truth
+    from problems.quadratics import random_quadratics
+
+    real, uses = importlib.import_module, _uses_of_optional_packages()
     monkeypatch.setattr(importlib, "import_module", lambda name, *rest: _blocked(real, name, *rest))
-    f = random_quadratics(2, 2)
-    for use, message in (
-        (lambda: ground_truth(f), r"cvxpy is needed for ground truth from an independent solver.*fedtheory\[verify\]"),
-        (lambda: symbols("x"), r"sympy is needed for closed forms.*fedtheory\[verify\]"),
-        (
-            lambda: worst_case_for_one_n(GradientDescent(1.0), FunctionClass(1), n=1, rounds=1),
-            r"PEPit is needed for worst cases",
-        ),
-        (
-            lambda: prox_of_max_affine(np.ones((1, 1)), np.ones(1), np.ones(1), 1.0),
-            r"clarabel is needed for rebuilding",
-        ),
-        (lambda: draw({"series": []}), r"matplotlib is needed for pictures.*fedtheory\[plot\]"),
-        (lambda: Architecture("logistic", (1, 2, 2), 2).d, r"torch is needed for neural networks.*fedtheory\[cnn\]"),
-        (breast_cancer, r"sklearn is needed for the embedded data set.*fedtheory\[data\]"),
-    ):
+    for message, use in uses.items():
         with pytest.raises(MissingExtra, match=message):
             use()
-    assert ground_truth(f, witness=False).gap < 1e-20, "what needs no optional package goes on"
+    gap = ground_truth(random_quadratics(2, 2), witness=False).gap
+    assert gap < 1e-20, "what needs no optional package goes on"
 
 
 def _blocked(real, name, *rest):

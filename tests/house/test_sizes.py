@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST = 60
+MOST, MOST_OF_A_TEST = 60, 25
 #: lines on which nothing of a function stands, or the inside of a text
 NOTHING = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 #: what keeps its text: kept runs name the code that made them
@@ -32,15 +32,25 @@ def lengths(text: str) -> Iterator[tuple[str, int]]:
             yield node.name, len(own - said)
 
 
-def test_no_function_is_long() -> None:
-    paths = [path for package in ("fedtheory", "problems", "paper_checks") for path in (ROOT / package).rglob("*.py")]
-    long = {
+def longer(than: int, *folders: str) -> dict[str, int]:
+    """Functions with more lines of code, by file and name."""
+    return {
         f"{path.relative_to(ROOT)}: {name}": length
-        for path in paths
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
         for name, length in lengths(path.read_text())
-        if length > MOST
+        if length > than
     }
+
+
+def test_no_function_is_long() -> None:
+    long = longer(MOST, "fedtheory", "problems", "paper_checks")
     assert long.keys() == KEPT, f"more than {MOST} lines of code; take out what is an idea of its own: {long}"
+
+
+def test_no_test_is_long() -> None:
+    long = {name: length for name, length in longer(MOST_OF_A_TEST, "tests").items() if ": test_" in name}
+    assert not long, f"more than {MOST_OF_A_TEST} lines of code; a test tells one thing: {long}"
 
 
 def test_lines_are_counted_as_a_reader_would() -> None:

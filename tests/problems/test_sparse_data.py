@@ -65,30 +65,39 @@ def pair(name: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("batch", [(), (2,)])
-def test_everything_a_problem_gives(name, batch) -> None:
+def test_values_and_gradients(name, batch) -> None:
     thin, dense = pair(name)
     kept = [getattr(f, "signed", None) if name != "softmax" else f.features for f in (thin, dense)]
     assert [type(rows) for rows in kept] == [SparseRows, np.ndarray]
+    numbers = (Key(0, 0).client_uniform("", thin.n, 2) * thin.n_samples[:, None]).astype(np.int64)
     for n in (1, thin.n):
         x = draw((*batch, n, thin.d))
         close(thin.value(x), dense.value(x), 1e-13)
         close(thin.grad(x), dense.grad(x), 1e-13)
-        lots = Key(0, 0).client_uniform("", thin.n, 2)
-        numbers = (lots * thin.n_samples[:, None]).astype(np.int64)
         close(thin.sample_grad(x, numbers), dense.sample_grad(x, numbers), 1e-13)
         for ability in ("conjugate", "conjugate_grad"):
             assert can(thin, ability) == can(dense, ability)
             if can(thin, ability):
                 close(getattr(thin, ability)(x), getattr(dense, ability)(x), 1e-9)
-        if can(thin, "hess"):
-            close(thin.hess(x), dense.hess(x), 1e-13)
-            v = draw((thin.n, thin.d), 1)
-            for f in (thin, dense):
-                close(f.hess_times(x, v), (f.hess(x) @ v[..., None])[..., 0], 1e-13)
-    if can(thin, "hess"):
-        point = draw((*batch, 1, thin.d))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if can(pair(name)[0], "hess")])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_hessians(name, batch) -> None:
+    thin, dense = pair(name)
+    v, point = draw((thin.n, thin.d), 1), draw((*batch, 1, thin.d))
+    for n in (1, thin.n):
+        x = draw((*batch, n, thin.d))
+        close(thin.hess(x), dense.hess(x), 1e-13)
         for f in (thin, dense):
-            close(average_hessian(f, point), f.hess(point).mean(axis=-3), 1e-13)
+            close(f.hess_times(x, v), (f.hess(x) @ v[..., None])[..., 0], 1e-13)
+    for f in (thin, dense):
+        close(average_hessian(f, point), f.hess(point).mean(axis=-3), 1e-13)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_constants_and_parts(name) -> None:
+    thin, dense = pair(name)
     assert constants(thin).keys() == constants(dense).keys()
     for label, found in constants(thin).items():
         close(found.value, constants(dense)[label].value, 1e-13, label)

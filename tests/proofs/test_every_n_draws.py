@@ -196,6 +196,13 @@ def test_averages_over_those_that_take_part_of_what_they_updated():
     assert found == pytest.approx(np.mean(total), rel=1e-12)
 
 
+def _products_of_active(a, b, active):
+    """Products of what the active clients make of a and b with all that there is, over all clients."""
+    new, changed = np.where(active, a + 0.7 * (b - b[active].mean()), a), np.where(active, b, a)
+    averages = new.mean(), new[active].mean(), b[active].mean()
+    return [(new**2).mean(), *((new * y).mean() for y in (a, b, changed, *averages)), averages[1] ** 2]
+
+
 def test_what_active_clients_move_by_an_average_over_them_is_followed():
     """A-FedPD's duals, mu_i + 0.7 (x_i - mean_{active} x_j) of active clients: products and averages, by enumeration of subsets."""
     rng = np.random.default_rng(1)
@@ -209,17 +216,13 @@ def test_what_active_clients_move_by_an_average_over_them_is_followed():
     grams = {"S": np.outer(mean, mean), "Q": deviation @ deviation.T / n}
 
     def expected(u, v):
-        return sum(
-            float(value) * grams[matrix][i, j] for (matrix, i, j), value in inner_product(u, v, sampling).gram.items()
-        )
+        products = inner_product(u, v, sampling).gram
+        return sum(float(value) * grams[matrix][i, j] for (matrix, i, j), value in products.items())
 
-    total = []
-    for subset in combinations(range(n), s):
-        a, b, active = mean[0] + deviation[0], mean[1] + deviation[1], np.isin(np.arange(n), subset)
-        new = np.where(active, a + 0.7 * (b - b[active].mean()), a)
-        changed = np.where(active, b, a)
-        averages = new.mean(), new[active].mean(), b[active].mean()
-        total.append([(new**2).mean(), *((new * y).mean() for y in (a, b, changed, *averages)), averages[1] ** 2])
+    total = [
+        _products_of_active(*(mean[:, None] + deviation), np.isin(np.arange(n), who))
+        for who in combinations(range(n), s)
+    ]
     beside = (mu, x, kept, moved.averaged(None), moved.averaged(sampling), x.averaged(sampling))
     found = [expected(moved, moved), *(expected(moved, v) for v in beside)]
     found.append(expected(moved.averaged(sampling), moved.averaged(sampling)))

@@ -357,23 +357,12 @@ def test_the_number_of_a_round_may_be_passed_on_but_not_looked_at():
 # ---- the command line ---------------------------------------------------------------------------------------------
 
 
-def test_command_line(tmp_path):
-    file = tmp_path / "proof.json"
-    arguments = [
-        "lyapunov",
-        "scaffold",
-        "--local-steps",
-        "2",
-        "--lr",
-        "0.5",
-        "--stated",
-        "x",
-        "1",
-        "--stated",
-        "c_i",
-        "0.1",
-    ]
-    shown = CliRunner().invoke(main, [*arguments, "--certificate", str(file)])
+LYAPUNOV = ["lyapunov", "scaffold", "--local-steps", "2"]
+STATED = [*LYAPUNOV, "--lr", "0.5", "--stated", "x", "1", "--stated", "c_i", "0.1"]
+
+
+def test_the_command_shows_a_potential_and_writes_its_certificates(tmp_path):
+    shown = CliRunner().invoke(main, [*STATED, "--certificate", str(tmp_path / "proof.json")])
     assert shown.exit_code == 0, shown.output
     for part in (
         "E V(after) <= 0.81451 V(before)",
@@ -386,13 +375,19 @@ def test_command_line(tmp_path):
     for name in ("proof.json", "proof-floor.json"):
         verified = CliRunner().invoke(main, ["verify-certificate", str(tmp_path / name)])
         assert verified.exit_code == 0 and "verified" in verified.output and "<mean x, mean x>" in verified.output
-    answer = json.loads(CliRunner().invoke(main, [*arguments, "--json", "-"]).output)
+
+
+def test_the_command_writes_its_answer_as_data(tmp_path):
+    answer = json.loads(CliRunner().invoke(main, [*STATED, "--json", "-"]).output)
     stored = tmp_path / "deep" / "answer.json"
-    again = CliRunner().invoke(main, [*arguments, "--json", str(stored)])
+    again = CliRunner().invoke(main, [*STATED, "--json", str(stored)])
     assert again.exit_code == 0 and json.loads(stored.read_text()) | {"seconds": 0} == answer | {"seconds": 0}
     assert "E V(after) <= 0.81451 V(before)" in again.output, "a file is no reason to say nothing"
     assert answer["rate"] == pytest.approx(0.81451) and answer["observed"]["largest"] < answer["rate"]
-    nothing = CliRunner().invoke(main, ["lyapunov", "scaffold", "--local-steps", "2", "--lr", "3"])
+
+
+def test_the_command_says_that_there_is_no_potential():
+    nothing = CliRunner().invoke(main, [*LYAPUNOV, "--lr", "3"])
     assert nothing.exit_code == 0 and "no potential of this form has a rate of at most 1" in nothing.output
 
 

@@ -20,7 +20,6 @@ from fedtheory.measures import metrics
 from fedtheory.running import runner
 from fedtheory.running.runner import run
 from problems.networks.plan import WAYS
-from problems.networks.problem import Network
 
 pytestmark = pytest.mark.torch
 
@@ -47,32 +46,20 @@ def test_a_killed_run_goes_on_bit_by_bit(method, tmp_path, monkeypatch) -> None:
     """Also where the ways to compute gradients are measured, and the second process would have measured otherwise."""
     monkeypatch.setattr(runner, "CHECKPOINT_SECONDS", -1)
 
-    def problem() -> Network:
-        return small(together="measure", dtype="float32", augmented=True)
-
     def prefer(way: str) -> None:
         times = {other: 1.0 + (other != way) for other in WAYS}
         monkeypatch.setattr("problems.networks.plan._seconds", lambda work, device: {w: times[w] for w in work})
 
-    options = {"participation": Uniform(3), "seed": 2}
+    def play(metric=metrics.test_accuracy, **options):
+        f = small(together="measure", dtype="float32", augmented=True)
+        return run(method, f, f.initial(0), 7, metrics={"m": metric}, participation=Uniform(3), seed=2, **options)
+
     prefer("together")
-    f = problem()
-    whole = run(method, f, f.initial(0), 7, metrics={"m": metrics.test_accuracy}, **options)
-    f = problem()
+    whole, seen = play(), []
     with pytest.raises(KeyboardInterrupt):
-        run(method, f, f.initial(0), 7, metrics={"m": KillAt(4)}, checkpoint=tmp_path / "run", **options)
+        play(KillAt(4), checkpoint=tmp_path / "run")
     prefer("one by one")
-    f, seen = problem(), []
-    resumed = run(
-        method,
-        f,
-        f.initial(0),
-        7,
-        metrics={"m": metrics.test_accuracy},
-        checkpoint=tmp_path / "run",
-        watch=seen.append,
-        **options,
-    )
+    resumed = play(checkpoint=tmp_path / "run", watch=seen.append)
     for name, value in runner.arrays_of(whole.state).items():
         assert torch.equal(getattr(resumed.state, name), value), name
     assert (resumed["m"] == whole["m"]).all() and (resumed.floats_up == whole.floats_up).all()
@@ -117,23 +104,24 @@ def test_a_folder_of_results(call, tmp_path) -> None:
     assert "is not the configuration of a run" in call(*arguments, code=2).stderr
 
 
-def test_the_command_line_knows_networks(call) -> None:
-    trace = json.loads(
-        call(
-            *RUN,
-            "--metric",
-            "test_accuracy,personal_accuracy",
-            "--tests-a-client",
-            20,
-            "--precision",
-            "double",
-            "--json",
-            "-",
-        ).stdout
-    )
+def test_the_command_line_runs_networks_in_all_precisions(call) -> None:
+    asked = [
+        "--metric",
+        "test_accuracy,personal_accuracy",
+        "--tests-a-client",
+        "20",
+        "--precision",
+        "double",
+        "--json",
+        "-",
+    ]
+    trace = json.loads(call(*RUN, *asked).stdout)
     assert len(trace["test_accuracy"]) == len(trace["personal_accuracy"]) == 5
     mixed = json.loads(call(*RUN, "--precision", "mixed", "--augment", "crop-flip", "--start", 0, "--json", "-").stdout)
     assert mixed["stationarity"][0] > 0
+
+
+def test_the_command_line_refuses_what_means_nothing_of_networks(call) -> None:
     for option, value in (("--precision", "mixed"), ("--augment", "crop-flip")):
         stderr = call("run", "fedavg", "quadratics", option, value, code=2).stderr
         assert f"quadratics does not use {option}; these do: digits-cnn" in stderr
@@ -141,15 +129,17 @@ def test_the_command_line_knows_networks(call) -> None:
         said = call(*RUN, "--device", "cuda", code=2).stderr
         assert "no GPU can be used as cuda: PyTorch" in said and "CuPy" not in said, "networks are PyTorch's"
     assert "more than a client has" in call(*RUN[:-4], "--batch", 5000, code=2).stderr
+
+
+def test_the_command_line_sweeps_networks(call) -> None:
     swept = call(
         "sweep", "fedavg,a-fedpd", "digits-cnn", "--clients", 4, "--lr", "0.05,0.1", "--rounds", 2, "--batch", 8,
         "--metric", "test_accuracy,value", "--workers", 1, "--json", "-",
     )  # fmt: skip
     rows = [json.loads(line) for line in swept.stdout.splitlines()]
     assert len(rows) == 4 and all(0 <= row["test_accuracy"] <= 1 and row["error"] is None for row in rows)
-    alone = json.loads(
-        call(*RUN[:6], "sorted", *RUN[7:8], 2, "--batch", 8, "--lr", 0.1, "--metric", "value", "--json", "-").stdout
-    )
+    asked = (*RUN[:6], "sorted", *RUN[7:8], 2, "--batch", 8, "--lr", 0.1, "--metric", "value", "--json", "-")
+    alone = json.loads(call(*asked).stdout)
     assert rows[1]["value"] == pytest.approx(alone["value"][-1], rel=1e-4)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -414,57 +415,50 @@ def test_a_batch_with_an_error_is_run_again(tmp_path, monkeypatch) -> None:
     assert list(sweep.journal().read()) == ["0"]
 
 
+FEDTHEORY = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
+LONG_SWEEP = [
+    "sweep",
+    "fedavg",
+    "quadratics",
+    *["--local-steps", "1:20", "--rounds", "400", "--workers", "2", "--csv", "a.csv"],
+]
+
+
+def _wait_for_two_jobs(folder: Path) -> None:
+    """A second job is done, so the first has been taken note of."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if any(path.read_bytes().count(b"\n") > 1 for path in folder.glob("sweep-*.journal")):
+            return
+        time.sleep(0.02)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     """Ctrl-C reaches the whole group of processes, so does `timeout`: what is done is written, nothing else is said."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    command = [sys.executable, "-W", "default", "-c", "from fedtheory.command_line.main import main; main()"]
-    arguments = [
-        "sweep",
-        "fedavg",
-        "quadratics",
-        "--local-steps",
-        "1:20",
-        "--rounds",
-        "400",
-        "--workers",
-        "2",
-        "--csv",
-        "a.csv",
-    ]
+    journals, pipe = tmp_path / ".fedtheory", subprocess.PIPE
+    asked: dict[str, Any] = {
+        "cwd": tmp_path,
+        "env": os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    }
     process = subprocess.Popen(
-        [*command, *arguments],
-        cwd=tmp_path,
-        env=environment,
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [*FEDTHEORY, *LONG_SWEEP], start_new_session=True, stderr=pipe, stdout=pipe, text=True, **asked
     )
-    end = time.monotonic() + 60
-    journals = tmp_path / ".fedtheory"
-    while time.monotonic() < end:
-        if any(path.read_bytes().count(b"\n") > 1 for path in journals.glob("sweep-*.journal")):
-            break  # a second job is done, so the first has been taken note of
-        time.sleep(0.02)
+    _wait_for_two_jobs(journals)
     os.killpg(process.pid, sent)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     part = (tmp_path / "a.csv").read_text().splitlines()
     assert err == f"interrupted after {len(part) - 1} of 20 jobs; the same command goes on from there\n"
     assert 1 < len(part) < 21 and "lowest stationarity" in out
-    [journal] = (tmp_path / ".fedtheory").iterdir()
-    kept = [
-        json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()
-    ]  # a code, then what is kept
+    [journal] = journals.iterdir()
+    kept = [json.loads(line.partition(" ")[2]) for line in journal.read_text().splitlines()]  # behind a code
     assert len(kept) == len(part) - 1
-    done = subprocess.run(
-        [*command, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=True
-    )
+    done = subprocess.run([*FEDTHEORY, *LONG_SWEEP], capture_output=True, text=True, timeout=100, check=True, **asked)
     assert done.stderr == f"resuming an interrupted run: {len(kept)} of 20 jobs are done\n"
     whole = (tmp_path / "a.csv").read_text().splitlines()
-    assert len(whole) == 21 and set(part) <= set(whole) and not list((tmp_path / ".fedtheory").iterdir())
+    assert len(whole) == 21 and set(part) <= set(whole) and not list(journals.iterdir())
 
 
 @pytest.mark.slow

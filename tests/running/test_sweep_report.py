@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,21 +44,9 @@ def call(tmp_path, monkeypatch):
 
 
 def test_the_command_ranks_writes_and_draws(call) -> None:
-    result = call(
-        *(
-            "fedavg,scaffold",
-            "quadratics",
-            "--lr",
-            "1e-2:1e3:6log",
-            "--local-steps",
-            4,
-            "--seed",
-            "0:2",
-            "--participants",
-            2,
-        ),
-        *("--csv", "out/all.csv", "--json", "out/all.jsonl", "--picture", "out/lr.png"),
-    )
+    asked = "fedavg,scaffold quadratics --lr 1e-2:1e3:6log --local-steps 4 --seed 0:2 --participants 2"
+    files = "--csv out/all.csv --json out/all.jsonl --picture out/lr.png"
+    result = call(*asked.split(), *files.split())
     assert "lowest stationarity after 100 rounds" in result.stdout and result.stderr == ""
     rows = [json.loads(line) for line in Path("out/all.jsonl").read_text().splitlines()]
     table = list(csv.DictReader(io.StringIO(Path("out/all.csv").read_text())))
@@ -205,31 +194,33 @@ def test_two_parameters_are_a_heat_map_and_diverged_cells_are_crossed_out(tmp_pa
     assert np.isnan(describe_sweep_picture(sweep, rows, "stationarity")["z"][0][0]), "what was not run is blank"
 
 
-def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
-    from fedtheory.tools.pictures import draw, save_picture
+def _best_steps(rows: list[dict[str, Any]]) -> dict[Any, list[Any]]:
+    """Of each method and number of clients a round: the steps of the best run at each lr that did not diverge."""
+    won: dict[Any, dict[Any, Any]] = {}
+    for r in rows:
+        if r["diverged_at"] is None and r["stationarity"] < 1e3:
+            place = won.setdefault((r["method"], r["participants"]), {})
+            place[r["lr"]] = min(place.get(r["lr"], (np.inf, 0)), (r["stationarity"], r["local-steps"]))
+    return {key: list(dict.fromkeys(steps for _, steps in place.values())) for key, place in won.items()}
+
+
+def test_lines_are_the_best_over_the_other_settings() -> None:
+    from fedtheory.tools.pictures import draw
 
     sweep = small(
         "fedavg,scaffold", settings={"lr": (0.1, 0.5, 1e9), "steps": (1, 4)}, participants=(2, None), rounds=30
     )
     rows = rows_of(sweep)
-    shown = describe_sweep_picture(sweep, rows, "stationarity")
-    won = {}  # the steps of the best run at each lr that did not diverge
-    for r in rows:
-        if r["diverged_at"] is None and r["stationarity"] < 1e3:
-            place = won.setdefault((r["method"], r["participants"]), {})
-            place[r["lr"]] = min(place.get(r["lr"], (np.inf, 0)), (r["stationarity"], r["local-steps"]))
-    said = {key: list(dict.fromkeys(steps for _, steps in place.values())) for key, place in won.items()}
+    shown, said = describe_sweep_picture(sweep, rows, "stationarity"), _best_steps(rows)
     assert [s["label"] for s in shown["series"]] == [
         f"{m}, participants {p or 'all'}, local-steps {', then '.join(map(str, said[m, p]))}"
         for m in ("fedavg", "scaffold")
         for p in (2, None)
     ]
-    lowest = min(
-        r["stationarity"] for r in rows if (r["method"], r["participants"], r["lr"]) == ("scaffold", None, 0.1)
-    )
+    first = ("scaffold", None, 0.1)
+    lowest = min(r["stationarity"] for r in rows if (r["method"], r["participants"], r["lr"]) == first)
     assert shown["series"][3]["x"] == [0.1, 0.5, 1e9] and shown["series"][3]["y"][0] == lowest
     assert all(np.isinf(s["y"][2]) for s in shown["series"]) and shown["logx"] and shown["logy"]
-    save_picture(shown, tmp_path / "lines.svg")
     crosses = [line for line in draw(shown).axes[0].lines if line.get_marker() == "x"]
     assert len(crosses) == 4 and all(list(line.get_xdata()) == [1e9] for line in crosses)
 

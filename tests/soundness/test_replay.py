@@ -230,8 +230,20 @@ def test_a_theorems_refutation_is_read_whole(tmp_path) -> None:
     (written,) = write_counterexamples([check_one(Reference(str(file), "X"), Context())], tmp_path)
     stored = json.loads(written.read_text())
     assert replay_file(written, file).confirmed
-    data, point = (json.loads(stored["instance"][name]) for name in ("data", "point"))
-    edits = [
+    for edit in _edits_of(*(json.loads(stored["instance"][name]) for name in ("data", "point"))):
+        changed = stored["instance"] | {name: json.dumps(value) for name, value in edit.items()}
+        written.write_text(json.dumps(stored | {"instance": changed}))
+        with pytest.raises(InvalidInput, match=r"cannot be replayed|raises the limit") as raised:
+            replay_file(written, file)
+        assert "\n" not in str(raised.value), edit
+    written.write_text(json.dumps(stored | {"instance": stored["instance"] | {"data": '{"format": 1, "format": 2}'}}))
+    with pytest.raises(InvalidInput, match="the name 'format' occurs twice"):
+        replay_file(written, file)
+
+
+def _edits_of(data, point):
+    """One field, number or word changed."""
+    return [
         {"data": data | {"note": "1"}},
         {"data": data | {"claimed": "1/9"}},
         {"data": data | {"start": data["start"] | {"y": [["1"]]}}},
@@ -242,15 +254,6 @@ def test_a_theorems_refutation_is_read_whole(tmp_path) -> None:
         {"point": point | {"N": "900"}},
         {"point": point | {"L": "1e3"}},
     ]
-    for edit in edits:
-        changed = stored["instance"] | {name: json.dumps(value) for name, value in edit.items()}
-        written.write_text(json.dumps(stored | {"instance": changed}))
-        with pytest.raises(InvalidInput, match=r"cannot be replayed|raises the limit") as raised:
-            replay_file(written, file)
-        assert "\n" not in str(raised.value), edit
-    written.write_text(json.dumps(stored | {"instance": stored["instance"] | {"data": '{"format": 1, "format": 2}'}}))
-    with pytest.raises(InvalidInput, match="the name 'format' occurs twice"):
-        replay_file(written, file)
 
 
 def test_another_instance_of_the_same_part_is_confirmed_and_one_of_another_part_is_not(forge, tmp_path) -> None:

@@ -138,9 +138,8 @@ def test_what_an_outcome_makes_possible_comes_next(workers, tmp_path, monkeypatc
     def noted(count):
         with local_workers(count) as executor:
             submit = executor.submit
-            monkeypatch.setattr(
-                executor, "submit", lambda call, key, *rest: begun.append(key) or submit(call, key, *rest)
-            )
+            noting = lambda call, key, *rest: begun.append(key) or submit(call, key, *rest)  # noqa: E731
+            monkeypatch.setattr(executor, "submit", noting)
             yield executor
             monkeypatch.undo()
 

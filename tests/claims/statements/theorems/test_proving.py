@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -286,19 +287,22 @@ def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> No
         prove_theorem(replace(FALLS, inside={"inner": Inside(SHORTER, "E", fields)}))
 
 
+def _play_beside(world: Any, p: Any, last: int, begun: bool = False, reads: bool = False) -> list[Any]:
+    """A vector, and another one that is the same at first; ``reads``: by a factor s/s."""
+    x, y = world.vector("x"), world.vector("y")
+    factor = p.s / p.s if reads else 1
+    return [SimpleNamespace(x=x, y=(x if begun else y) * factor) for _ in range(last + 1)]
+
+
 @pytest.mark.parametrize("reads", [False, True])
 def test_states_inside_know_nothing_of_what_is_auxiliary(reads: bool) -> None:
     """A bound for every s > 0 is one of states that are the same for all of them."""
 
-    def play(world: Any, p: Any, last: int, begun: bool = False) -> list[Any]:
-        x, y = world.vector("x"), world.vector("y")
-        factor = p.s / p.s if reads else 1
-        return [SimpleNamespace(x=x, y=(x if begun else y) * factor) for _ in range(last + 1)]
-
+    play = partial(_play_beside, reads=reads)
     inner = replace(
         SHORTER,
         region="0 < s",
-        states=PlayedStates(play, start=lambda world, p, last: play(world, p, last, begun=True)),
+        states=PlayedStates(play, start=partial(play, begun=True)),
         claim="A[E] <= s*D[E] + D[E]/s",
         proof="""
           begin: A[0] == D[0]   by identity
