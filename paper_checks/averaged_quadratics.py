@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -124,16 +124,30 @@ def local_steps_of(method: Callable[[Any], Any], steps: int = 1) -> Theorem:
 # ---- the mean over clients -------------------------------------------------------------------------------------------
 
 
-def play_clients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """Sums over the first clients: of b_i + Q_i (w - b_i), and of (1 - Q_i) b_i."""
-    x, z = w.vector("w"), w.vector("z")
-    answers, weighted = (w.vector(name) * (0 if start else 1) for name in ("answers", "weighted"))
-    states = []
+Terms: TypeAlias = Callable[[Parameters, int, Any, Any], Mapping[str, Any]]
+
+
+def play_sums(w: World, p: Parameters, last: int, start: bool = False, *, names: Sequence[str], of: Terms) -> list[Any]:
+    """Sums over the first clients, by their names; ``of``: what client i adds to each, of w and its b_i."""
+    x, z, states = w.vector("w"), w.vector("z"), []
+    sums = {name: w.vector(name) * (0 if start else 1) for name in names}
     for i in range(last + 1):
-        states.append(SimpleNamespace(w=x, z=z, answers=answers, weighted=weighted))
-        b, Q = w.vector(f"b_{i}"), getattr(p, f"Q_{i}")
-        answers, weighted = answers + b + (x - b) * Q, weighted + b * (1 - Q)
+        states.append(SimpleNamespace(w=x, z=z, **sums))
+        terms = of(p, i, x, w.vector(f"b_{i}"))
+        sums = {name: sums[name] + terms[name] for name in names}
     return states
+
+
+def sums_of_clients(names: Sequence[str], of: Terms) -> PlayedStates:
+    """From zero, or from anywhere."""
+    play = partial(play_sums, names=names, of=of)
+    return PlayedStates(play, start=partial(play, start=True))
+
+
+def answers_of(p: Parameters, i: int, x: Any, b: Any) -> dict[str, Any]:
+    """b_i + Q_i (w - b_i), and (1 - Q_i) b_i."""
+    Q = getattr(p, f"Q_{i}")
+    return {"answers": b + (x - b) * Q, "weighted": b * (1 - Q)}
 
 
 #: clients 0, ..., n; a client's number stands for a round
@@ -156,7 +170,7 @@ MEAN_OF_CLIENTS = Theorem(
       above: claim 2                                       by induction n: base combine up(i=0); step combine ih, up(i=n+1)
       below: claim 3                                       by induction n: base combine down(i=0); step combine ih, down(i=n+1)
     """,
-    states=PlayedStates(play_clients, start=partial(play_clients, start=True)),
+    states=sums_of_clients(("answers", "weighted"), answers_of),
     rounds={"n": 0, "i": 0},
     sequences={"Q": "-1..1"},
     given={"size": "Q[i]**2 < 1"},

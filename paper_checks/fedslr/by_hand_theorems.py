@@ -20,6 +20,7 @@ from paper_checks.averaged_quadratics import (
     follow_steps,
     one_quadratic,
     script_of_steps,
+    sums_of_clients,
 )
 from paper_checks.fedslr.unknown_functions import UnknownFunctions
 from paper_checks.given_gradients import SCRIPT
@@ -269,16 +270,10 @@ def diverges(printed: bool = True) -> Theorem:
 # ---- N19: GPGD -------------------------------------------------------------------------------------------------------
 
 
-def play_gradients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """For K = 1, Q_i = 1 - eta h_i: sums over the first clients of (1 - Q_i) b_i, and of gradients at w."""
-    x, z = w.vector("w"), w.vector("z")
-    weighted, slopes = (w.vector(name) * (0 if start else 1) for name in ("weighted", "slopes"))
-    states = []
-    for i in range(last + 1):
-        states.append(SimpleNamespace(w=x, z=z, weighted=weighted, slopes=slopes))
-        b, h = w.vector(f"b_{i}"), getattr(p, f"h_{i}")
-        weighted, slopes = weighted + b * p.lr * h, slopes + (x - b) * h
-    return states
+def gradients_of(p: Parameters, i: int, x: Any, b: Any) -> dict[str, Any]:
+    """For K = 1, where 1 - Q_i = eta h_i: (1 - Q_i) b_i, and the gradient at w."""
+    h = getattr(p, f"h_{i}")
+    return {"weighted": b * p.lr * h, "slopes": (x - b) * h}
 
 
 ONE_STEP = Theorem(
@@ -292,7 +287,7 @@ ONE_STEP = Theorem(
       all:   claim      by induction n: base combine next(i=0), lr*none, begin, (-lr*h[0])*same(i=0), w[1]*one(i=0);
                           step combine ih, next(i=n+1), (-lr*h[n+1])*same(i=n+1), (-sum(1 - Q[i], i, 0, n))*same(i=n+1), w[n+2]*one(i=n+1)
     """,
-    states=PlayedStates(play_gradients, start=partial(play_gradients, start=True)),
+    states=sums_of_clients(("weighted", "slopes"), gradients_of),
     rounds={"n": 0, "i": 0},
     sequences={"h": "0", "Q": "-1..1"},
     given={"one": "Q[i] == 1 - lr*h[i]"},
