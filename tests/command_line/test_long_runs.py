@@ -81,7 +81,8 @@ def test_theory_comes_first_and_an_experiment_as_soon_as_its_runs_are_done(tmp_p
         told.append(verdict.id)
         assert verdict.error is None
     assert len(told) == 44 and told[0] == "X-THEORY" and told[-1] == "X-SEVERAL"
-    assert told.index("X-ONE") < 33, "its run is made first, and others wait for no worker"
+    soon = 3 if workers == 1 else 33  # workers have other runs at hand
+    assert told.index("X-ONE") < soon, "its run is made first, and others wait for no worker"
     assert list_needs(references, context) == {}
     assert [v.id for v in run_checks(references, context, needs={})] == ["X-THEORY", "X-SEVERAL", "X-ONE"]
 

@@ -265,7 +265,7 @@ def test_long_rows_are_counted_and_the_limit_can_be_raised():
         check_derivation(dense, 20_000)
     with pytest.raises(Refused, match="does not balance"):
         check_derivation(dense)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 7.5
 
 
 def test_long_factors_are_counted():
@@ -279,7 +279,7 @@ def test_long_factors_are_counted():
         check_derivation(long, 3_000_000)
     with pytest.raises(NotChecked, match="takes more than"):
         check_derivation(long, 100_000)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 7.5
 
 
 def test_the_checkers_own_command_takes_a_limit(tmp_path, monkeypatch, capsys):

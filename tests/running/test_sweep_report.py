@@ -204,8 +204,8 @@ def _best_steps(rows: list[dict[str, Any]]) -> dict[Any, list[Any]]:
     return {key: list(dict.fromkeys(steps for _, steps in place.values())) for key, place in won.items()}
 
 
-def test_lines_are_the_best_over_the_other_settings() -> None:
-    from fedtheory.tools.pictures import draw
+def test_lines_are_the_best_over_the_other_settings(tmp_path) -> None:
+    from fedtheory.tools.pictures import draw, save_picture
 
     sweep = small(
         "fedavg,scaffold", settings={"lr": (0.1, 0.5, 1e9), "steps": (1, 4)}, participants=(2, None), rounds=30
@@ -221,6 +221,7 @@ def test_lines_are_the_best_over_the_other_settings() -> None:
     lowest = min(r["stationarity"] for r in rows if (r["method"], r["participants"], r["lr"]) == first)
     assert shown["series"][3]["x"] == [0.1, 0.5, 1e9] and shown["series"][3]["y"][0] == lowest
     assert all(np.isinf(s["y"][2]) for s in shown["series"]) and shown["logx"] and shown["logy"]
+    save_picture(shown, tmp_path / "lines.svg")
     crosses = [line for line in draw(shown).axes[0].lines if line.get_marker() == "x"]
     assert len(crosses) == 4 and all(list(line.get_xdata()) == [1e9] for line in crosses)
 

@@ -78,10 +78,14 @@ def find_proof(theorem: Theorem) -> ProvedTheorem | Stopped:
         try:
             _proofs[id(theorem)] = theorem, _prove(theorem)
         except TermRefused as reason:
-            why = Stopped(reason)
-            why.empty = isinstance(reason, Contradictory)
-            _proofs[id(theorem)] = theorem, why
+            _remember_refusal(theorem, reason)
     return _proofs[id(theorem)][1]
+
+
+def _remember_refusal(theorem: Theorem, reason: TermRefused) -> None:
+    why = Stopped(reason)
+    why.empty = isinstance(reason, Contradictory)
+    _proofs[id(theorem)] = theorem, why
 
 
 def is_proved(theorem: Theorem) -> bool:
@@ -343,8 +347,8 @@ def look_near(theorem: Theorem) -> NearTheorem:
                 break
             if not isinstance(proof, ProvedTheorem):
                 planted.append(mistake)
-            elif reason := find_refusal(theorem, proof.data, mistake.theorem, proof.resting):
-                _proofs[id(mistake.theorem)] = mistake.theorem, Stopped(reason)  # planted, it is not checked again
+            elif (reason := find_refusal(theorem, proof.data, mistake.theorem, proof.resting)) is not None:
+                _remember_refusal(mistake.theorem, reason)  # planted, it is not checked again
                 planted.append(mistake)
             else:
                 slack.append(mistake)
