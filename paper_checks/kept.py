@@ -7,7 +7,6 @@ there and makes what is not; ``python -m paper_checks.kept --stamp SIZE`` writes
 
 from __future__ import annotations
 
-import json
 import os
 import pkgutil
 import random
@@ -20,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 
 from fedtheory.claims.context import Context, Size
-from fedtheory.claims.experiments import Training, list_trainings
+from fedtheory.claims.experiments import Training, list_trainings, write_without_seed
 from fedtheory.claims.identity import FILE, KEPT, EditedRun, Identity, hash_run, require_unedited, share_identities
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.tools.untrusted import read_json_file
@@ -87,19 +86,17 @@ def asked_for(size: Size) -> frozenset[str]:
     context, found = Context(size=size, results=str(FOLDER / size)), set()
     for module in pkgutil.iter_modules(_FOLDERS, f"{__package__}."):
         for claim in getattr(import_module(module.name), "CLAIMS", ()) if module.ispkg else ():
-            found |= {_without_seed(training) for training in list_trainings(claim, context)}
+            found |= {write_without_seed(training) for training in list_trainings(claim, context)}
     return frozenset(found)
 
 
 def stale(size: Size, root: Path = FOLDER) -> list[Path]:
     """Return kept runs that no claim asks for any more at this size, with any seed; those that cannot be read are told by `flaws`."""
     return [
-        path for path in kept(size, root) if not flaws(path) and _without_seed(training_of(path)) not in asked_for(size)
+        path
+        for path in kept(size, root)
+        if not flaws(path) and write_without_seed(training_of(path)) not in asked_for(size)
     ]
-
-
-def _without_seed(training: Training) -> str:
-    return json.dumps({k: v for k, v in training.configuration.items() if k != "seed"}, sort_keys=True)
 
 
 # ---- what made them ----------------------------------------------------------------------------------------------------

@@ -168,13 +168,13 @@ class Training:
         RefusedRun
             It is kept, and something else made it than what is here.
         """
-        found = _kept(self, context)
-        if found is None and context.results is None:
+        if context.results is None:
             return _remembered(json.dumps(self.configuration, sort_keys=True), *_where(context))
+        found = _kept(self, context)
         if found is None:
             make_runs([self], context)
-            found = _kept(self, context)
-        assert found is not None
+            found = read_log(Path(context.results) / self.key, self.rounds)
+            assert found is not None
         return found
 
 
@@ -199,6 +199,11 @@ def read_runs(trainings: Sequence[Training], context: Context) -> list[Log]:
     return [training.read(context) for training in trainings]
 
 
+def write_without_seed(training: Training) -> str:
+    """Return what runs share that differ in their seeds only."""
+    return json.dumps({k: v for k, v in training.configuration.items() if k != "seed"}, sort_keys=True)
+
+
 TOGETHER = 4  #: runs that are made as one; more hardly cost less, as their arrays leave the cache
 
 
@@ -210,7 +215,7 @@ def group_runs(trainings: Sequence[Training], context: Context) -> list[list[Tra
     together = context.size == "laptop" and context.device == "cpu" and context.library in {AUTOMATIC, "numpy"}
     found: dict[str, list[list[Training]]] = {}
     for training in trainings:
-        alike = json.dumps({**training.configuration, "seed": 0}, sort_keys=True) if together else training.key
+        alike = write_without_seed(training) if together else training.key
         groups = found.setdefault(alike, [[]])
         if len(groups[-1]) == TOGETHER:
             groups.append([])

@@ -271,8 +271,8 @@ CLAIMS = [
             "exact local solves, 0 < mu <= a_i <= L, mu < L, u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
         ),
         readings=(
-            "In theorems w is a model, h, b (or solution) and Q are a client's a_i, c_i and q_i, of FedAvg q = 1 - eta a_i and Q = q^K after K "
-            "local steps, lr is eta and n + 1 the number of clients.",
+            "In theorems w is a model, h, b (or solution) and Q are a client's a_i, c_i and q_i, Q = s for FedProx and q^K for FedAvg with K "
+            "local steps, which are Q above; lr is eta and n + 1 the number of clients.",
             "FedPD's theorem is one of all mu-strongly convex and L-smooth f_i, and x* is the minimiser of their mean, here sum a_i c_i/sum a_i.",
         ),
     ),

@@ -25,22 +25,28 @@ def play_solve(world: World, p: Parameters, last: int, penalty: Any = 1) -> list
     for _ in range(last + 1):
         before = PointState(array_of_vectors(x))
         y = vector_of(FedProx(p.rho * penalty).round(one_quadratic(p.h, b), before, None, SCRIPT).x, x)
-        states.append(State(w=x, y=y, end=b + (x - b) * p.rho / (p.rho + p.h)))
+        states.append(State(w=x, y=y, b=b, end=b + (x - b) * p.Q))
         x = y
     return states
 
 
 def solve_of_fedprox(penalty: Any = 1) -> Theorem:
-    """An exact solve of FedProx leaves Q = rho/(rho + h) of the way to b."""
+    """An exact solve of FedProx leaves Q = s of the way to b."""
     return Theorem(
-        "0 < h, 0 < rho",
+        "0 < h, 0 < rho, 0 < Q",
         ("off[t] == 0", "Q**2 < 1"),
-        "off: claim 1 by identity\nsize: claim 2 by combine",
+        """
+          parts: off[t] == (s - Q)**2*all[t]   by identity
+          off:   claim 1                       by combine parts, ((Q - s)*all[t])*share
+          small: s**2 < 1                      by combine
+          size:  claim 2                       by combine small, (Q + s)*share
+        """,
         name="an exact solve of FedProx",
         states=PlayedStates(partial(play_solve, penalty=penalty)),
         rounds={"t": 0},
-        where={"Q": "rho/(rho + h)"},
-        quantities={"off": "norm2(y - end)"},
+        where={"s": "rho/(rho + h)"},
+        quantities={"off": "norm2(y - end)", "all": "norm2(w - b)"},
+        given={"share": "Q == s"},
     )
 
 
