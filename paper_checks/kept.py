@@ -117,6 +117,9 @@ def stamp(
     On another processor kept runs come out in other digits. Then ``like`` is a folder with the sample as the code of the kept runs makes it here
     (`make_sample`), and the sample has to be the same as there.
 
+    Runs that were made on another kind of device cannot come out here as they are kept. None is in the sample, and they keep the device and the
+    versions that made them: what is stamped is that the code of today makes the same numbers.
+
     Runs that have been made since carry what made them in a file of their own; these files are merged into the one of all. The digests of their files
     are written with it.
 
@@ -128,13 +131,14 @@ def stamp(
         A run of the sample came out otherwise, or the data of a run are not here: then nothing is written.
     """
     folders = kept(size, root)
+    identities = {}
     for folder in folders:
+        here = Identity.of(training_of(folder), context)
         if (stored := Identity.read(folder)) is not None:
             require_unedited(folder, stored)
-    trainings = {folder.name: training_of(folder) for folder in folders}
-    identities = {
-        folder.name: replace(Identity.of(trainings[folder.name], context), files=hash_run(folder)) for folder in folders
-    }
+            if stored.device != here.device:
+                here = replace(here, device=stored.device, versions=stored.versions)
+        identities[folder.name] = replace(here, files=hash_run(folder))
     for name, identity in identities.items():
         if identity.data is None:
             raise InvalidInput(f"the data of {name} are not here; give the data folder (FEDTHEORY_DATA)")
@@ -155,8 +159,8 @@ def stamp(
 
 
 def make_sample(size: Size, context: Context, place: Path, sample: int = SAMPLE, root: Path = FOLDER) -> Iterator[str]:
-    """Make the sample of the kept runs of a size in a folder, yielding their names."""
-    trainings = {folder.name: training_of(folder) for folder in kept(size, root)}
+    """Make the sample of the kept runs of a size, of those that a CPU made, in a folder, yielding their names."""
+    trainings = {folder.name: training_of(folder) for folder in kept(size, root) if _device_of(folder) == "cpu"}
     for name in _draw(trainings, sample):
         trainings[name].make(replace(context, size=size, results=str(place)))
         yield name

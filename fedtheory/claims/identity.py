@@ -2,10 +2,13 @@
 
 A run is named by what was asked for (`fedtheory.claims.experiments.Training.key`). Its numbers rest on more, which is written beside them as
 `Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
-kind of device or a minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
+minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
 another one than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
 is only told: data that are not here to be compared, PyTorch that is not installed here, other versions, and runs that were made when identities had
 no digests, which an ``identities.json`` of format 1 names.
+
+A run that was made on another kind of device, with the libraries that were there, could not come out to the same digits here anyway. It is read
+once it is done, and what made it is told; one that is not done is not gone on with.
 """
 
 from __future__ import annotations
@@ -151,9 +154,10 @@ class Identity:
             found.append(f"made with other code of {', '.join(modules)}")
         names = sorted(n for n in {*self.defaults, *here.defaults} if self.defaults.get(n) != here.defaults.get(n))
         found += [f"made with {n} = {self.defaults.get(n)!r} by default, here {here.defaults.get(n)!r}" for n in names]
-        if self.device != here.device:
-            found.append(f"made on {self.device}, here {here.device}")
-        for name in _DECIDING:
+        elsewhere = self.device != here.device
+        if elsewhere and not self.is_finished:
+            found.append(f"begun on {self.device}, here {here.device}")
+        for name in () if elsewhere else _DECIDING:
             old, new = self.versions.get(name), here.versions.get(name)
             if _minor(old) != _minor(new) and name not in self.absent:
                 found.append(f"made with {name} {old or '(none)'}, here {new or '(none)'}")
@@ -170,6 +174,8 @@ class Identity:
         if here.data is None and self.data:
             files = ", ".join(_told(name, value) for name, value in sorted(self.data.items()))
             found.append(f"made with data {files}, which are not here and were not compared")
+        if self.device != here.device:
+            found.append(f"made on {self.device}, here {here.device}")
         found += [f"made with {name} {self.versions[name]}, which is not installed here" for name in self.absent]
         others = sorted(n for n in self.versions if n in here.versions and self.versions[n] != here.versions[n])
         if others:

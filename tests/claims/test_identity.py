@@ -87,11 +87,10 @@ def test_what_made_a_run_is_written_before_its_first_round(tmp_path, monkeypatch
             r"made with data scikit-learn/digits.csv.gz \(none\), here scikit-learn/digits.csv.gz \(sha256 ",
         ),
         ({"code": {"problems.softmax": "0"}}, r"made with other code of fedtheory.algorithms.base, .*problems.softmax"),
-        ({"device": "cuda"}, "made on cuda, here cpu"),
         ({"versions": {"python": "3.11.7", "numpy": "1.26.4"}}, "made with numpy 1.26.4, here "),
         ({"defaults": {"l2": 0.5}}, "made with l2 = 0.5 by default, here 0.0"),
     ],
-    ids=["data", "no data", "code", "device", "versions", "defaults"],
+    ids=["data", "no data", "code", "versions", "defaults"],
 )
 def test_a_run_that_something_else_made_is_refused(kept, changes, message) -> None:
     context, folder = kept
@@ -108,6 +107,20 @@ def test_a_run_that_something_else_made_is_refused(kept, changes, message) -> No
     (folder / "away").rename(folder / "summary.json")
     path.write_bytes(before[FILE])
     assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+
+
+def test_a_run_of_another_device_is_read_once_it_is_done(kept) -> None:
+    """With the libraries that were there, which is told; before, nothing goes on with it."""
+    context, folder = kept
+    path, there = folder / FILE, {"device": "cuda", "versions": {"python": "3.12.3", "numpy": "1.26.4"}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | there))
+    with collect_remarks() as told:
+        assert RUN.is_done(context)
+    assert "made on cuda, here cpu" in told and any("numpy 1.26.4 (here " in remark for remark in told)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": {}}))
+    (folder / "summary.json").unlink()
+    with pytest.raises(RefusedRun, match="begun on cuda, here cpu"):
+        RUN.make(context)
 
 
 def test_a_run_that_does_not_say_what_made_it_is_refused(kept) -> None:

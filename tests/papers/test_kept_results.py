@@ -214,3 +214,15 @@ def test_checkpoints_stay_out_of_the_repository() -> None:
         "checkpoint.npz.part",
         "value.png",
     ]
+
+
+def test_a_stamp_keeps_the_device_of_runs_that_another_one_made(root) -> None:
+    """They could not come out alike here: none is in the sample, and they stay runs of that device with its libraries."""
+    [folder] = kept("laptop", root)
+    there = {"device": "cuda", "versions": {"python": "3.12.3", "numpy": "1.26.4"}, "code": {"problems.softmax": "0"}}
+    (folder / FILE).write_text(json.dumps(json.loads((folder / FILE).read_text()) | there))
+    assert [*make_sample("laptop", Context(), root.parent / "sample", root=root)] == []
+    stamp("laptop", Context(), root=root, tell=lambda line: None)
+    stamped = Identity.read(folder)
+    assert (stamped.device, stamped.versions) == ("cuda", there["versions"])
+    assert stamped.code == Identity.of(RUN, Context()).code and RUN.is_done(Context(results=str(root / "laptop")))
