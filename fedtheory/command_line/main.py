@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,13 +108,24 @@ class Commands(click.Group):
             sys.exit(EXIT_FAILED)
 
 
+ONE_REQUEST = 1.0  #: seconds within which a second SIGTERM is the same request: ``timeout`` sends one to a process and one to its group
+
+
 @contextlib.contextmanager
 def _termination_as_ctrl_c() -> Iterator[None]:
     """Leave as cleanly when the system ends the process (SIGTERM) as when the user does."""
     if threading.current_thread() is not threading.main_thread():  # only there can signals be handled
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    asked = -math.inf
+
+    def stop(number: int, frame: object) -> None:
+        nonlocal asked
+        again, asked = time.monotonic() - asked < ONE_REQUEST, time.monotonic()
+        if not again:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
     finally:

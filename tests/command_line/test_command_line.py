@@ -24,7 +24,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.faults import run_all_faults
 from fedtheory.command_line import list as list_module
 from fedtheory.command_line.experiments import make_shared
-from fedtheory.command_line.main import main
+from fedtheory.command_line.main import _termination_as_ctrl_c, main
 from fedtheory.core.errors import NotAvailable
 from fedtheory.running.sweep import run_sweep
 from fedtheory.tools.jobs import Outcome
@@ -246,6 +246,18 @@ def test_a_thread_that_is_not_the_main_one_runs_a_command_and_leaves_signals_alo
     thread.join()
     assert found[0].exit_code == 0 and found[0].stdout == CliRunner().invoke(main, ["list", "problems"]).stdout
     assert signal.getsignal(signal.SIGTERM) is here
+
+
+def test_two_signals_at_once_end_a_command_once() -> None:
+    """``timeout`` sends SIGTERM to the process and to its group; a second interruption within the first left locks behind."""
+    reached = False
+    with _termination_as_ctrl_c():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            signal.raise_signal(signal.SIGTERM)
+            reached = True
+    assert reached
 
 
 def test_an_interrupted_selftest_goes_on_where_it_was(call) -> None:

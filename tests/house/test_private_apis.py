@@ -1,4 +1,4 @@
-"""Names that other packages keep to themselves may go without notice: none is used."""
+"""Names that other packages keep to themselves may go without notice: none is used; nor is what a name happens to be."""
 
 from __future__ import annotations
 
@@ -36,3 +36,18 @@ def test_no_private_names_of_other_packages_are_used() -> None:
             continue
         imported |= {p for p in paths if p.split(".")[0] not in PACKAGES and any(map(is_private, p.split(".")))}
     assert not read and not imported
+
+
+def test_no_class_derives_from_a_name_for_annotations() -> None:
+    """``NDArray[Any]`` is a class up to NumPy 2.4, and from 2.5 on an alias that nothing can derive from."""
+    trees = {path: ast.parse(path.read_text()) for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))}
+    classes = [
+        (path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    ]
+    found = [
+        f"{path}: {node.name}"
+        for path, node in classes
+        for base in node.bases
+        if ast.unparse(base).split("[")[0] in {"NDArray", "ArrayLike", "np.typing.NDArray"}
+    ]
+    assert not found

@@ -16,7 +16,7 @@ from fedtheory.core.errors import CannotTrace
 from fedtheory.proofs.every_n.vectors import Sampling
 
 
-class AnyRows(NDArray[Any]):
+class AnyRows(np.ndarray):
     """An object array ``(1, d)`` whose one row, of vectors of every client, stands for all rows; ``rows`` is how many those are.
 
     A vector is one entry whatever its dimension, so that d is 1 unless a method puts vectors side by side.
