@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedtheory.core.errors import CannotTrace
 from fedtheory.proofs.every_n.vectors import Sampling
