@@ -49,7 +49,7 @@ def flaws(folder: Path) -> list[str]:
         found.append(f"its configuration belongs to {training.key}")
     else:
         try:
-            if not training.is_done(Context(results=str(folder.parent), device=_device_of(folder))):
+            if not training.is_done(Context(results=str(folder.parent))):
                 found.append(f"its metrics do not reach round {training.rounds}")
         except EditedRun as error:
             found.append(str(error))
