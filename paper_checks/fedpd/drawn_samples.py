@@ -69,6 +69,12 @@ def last_step(w: World, p: Parameters, h: Any, error: Any, alike: Any, t: int) -
     return {"x_0": w.vector(f"x_0 {t}"), "x_i": y + d, "d_i": d, "lam_i": dual, "slope": bar(ends)}
 
 
+def below_level(level: Any, apart: Any, drawn: Any, last: Any, L: Any, B: Any, eta: Any, C: Any) -> Any:
+    """Right side of Lemma 11, for the sum ``drawn`` of the expected squared steps since the last full gradient."""
+    return level - (1 - 3 * L * eta) / (2 * eta) * apart + C * (drawn / B + last)
+
+
+_SYMBOLS = {name: name for name in ("L", "B", "eta", "C")}
 STEPS = "(sum(moved[t]/B, t, 0, T) - moved[T]/B)"
 GROWS = f"error[T] <= {formula(error_allowed, L='L', B='B', moved=STEPS)}"
 _SCRIPT = """
@@ -100,11 +106,36 @@ LEMMA_ELEVEN = Theorem(
         "off": "norm2(lam_i + slope)",
     },
     where={"C": "((1 + L*gamma)**2 + L**2*gamma**2)/(4*L*gamma**2)"},
-    claim=f"f[T] <= level[T] - (1 - 3*L*eta)/(2*eta)*apart[T] + C*({STEPS}/B + last[T])",
+    claim=f"f[T] <= {formula(below_level, level='level[T]', apart='apart[T]', drawn=STEPS, last='last[T]', **_SYMBOLS)}",
     proof=_SCRIPT.replace("SAID", GROWS)
     + """
       below: f[t] <= level[t] - (1 - 3*L*eta)/(2*eta)*apart[t] + off[t]/(4*L)                             by derivation
       near:  off[t] <= ((1 + L*gamma)**2 + L**2*gamma**2)/gamma**2*(error[t]/L**2 + last[t])              by derivation
       done:  claim    by combine below(t=T), (1/(4*L))*near(t=T), (((1 + L*gamma)**2 + L**2*gamma**2)/(4*L**3*gamma**2))*grows
     """,
+)
+#: what Lemma 11 says of client i, and of the mean over clients 0, ..., n. x_0 is the same for all, so that f[i] = E f_i(x_0) sum to n + 1 times
+#: E f(x_0); f and level are counted from a number below all of them, which cancels
+_OF_CLIENTS = ("f", "level", "apart", "drawn", "last")
+_OF_ONE = {name: f"{name}[i]" for name in _OF_CLIENTS}
+_OF_ALL = {name: f"sum({name}[i], i, 0, n)" for name in _OF_CLIENTS}
+_MEANS = {name: f"{total}/(n + 1)" for name, total in _OF_ALL.items()}
+
+
+def _eleven(f: str, **terms: str) -> str:
+    return f"{f} <= {formula(below_level, **terms, **_SYMBOLS)}"
+
+
+LEMMA_ELEVEN_OF_ALL = Theorem(
+    name="Lemma 11, the mean over clients",
+    region="0 < L, 1 <= B, 0 < eta, 0 < gamma",
+    claim=_eleven(**_MEANS),
+    proof=f"""
+      all:   {_eleven(**_OF_ALL)}    by induction n: base combine each(i=0); step combine ih, each(i=n+1)
+      done:  claim                   by combine (1/(n + 1))*all
+    """,
+    rounds={"i": 0, "n": 0},
+    sequences=dict.fromkeys(_OF_CLIENTS, "0"),
+    where=LEMMA_ELEVEN.where,
+    given={"each": _eleven(**_OF_ONE)},
 )

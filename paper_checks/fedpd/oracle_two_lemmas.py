@@ -28,7 +28,7 @@ from paper_checks.fedpd.common import A1, PAPER
 from paper_checks.fedpd.drawn_samples import error_allowed
 from paper_checks.fedpd.equivalences import inner_step
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
-from paper_checks.steps import Conclusion, Runs, Step, claim_steps
+from paper_checks.steps import Runs, Step, claim_steps
 from problems.finite_sum import SampledQuadratic, random_finite_sum
 
 # ---- Lemma 9 --------------------------------------------------------------------------------------------------------
@@ -316,15 +316,16 @@ CLAIMS = [
         "supplement, Lemma 11",
         "E f(x_0^r) <= E L^r - ((1-3u)/(2N eta)) sum_i E ||x_i^r - x_0^r||^2 + (((1+L gamma)^2 + L^2 gamma^2)/(4 L gamma^2)) "
         "[(1/B) sum_tau E ||x^tau - x^{tau-1}||^2 + E ||last inner step||^2].",
-        [Step("every sequence of draws", drawn_samples.LEMMA_ELEVEN)],
-        conclusions=[
-            Conclusion(
-                "mean over clients",
-                [("The lemma is the mean over clients of what holds for each; x_0 is the same for all.", "fact 1")],
-                ("every sequence of draws",),
-            )
+        [
+            Step("every sequence of draws", drawn_samples.LEMMA_ELEVEN),
+            Step("mean over clients", drawn_samples.LEMMA_ELEVEN_OF_ALL),
         ],
         assumptions=(SMOOTH_SAMPLES, STEP_VR),
-        readings=(ONE_CLIENT, "Sums over draws are those since the last full gradient."),
+        readings=(
+            ONE_CLIENT,
+            "Sums over draws are those since the last full gradient. What is given of every client i in the second theorem is what the first one "
+            "says of one. There f[i] is E f_i(x_0^r), where x_0^r is the same for all, and f[i] and level[i] are counted from any number below all "
+            "of them.",
+        ),
     ),
 ]

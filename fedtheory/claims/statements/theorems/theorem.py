@@ -170,6 +170,14 @@ class Theorem:
         for name, least in self.rounds.items():
             if not isinstance(least, int) or least < 0:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
+        for name, text in self.sequences.items():
+            known = {*self.all_parameters.names, *self.rounds}
+            unknown = sorted(names_of_quantity(text.replace("..", "+")) - known)
+            if unknown:
+                raise InvalidInput(
+                    f"{unknown[0]!r}, of which the range {text!r} of the sequence {name!r} speaks, is no parameter and no round; there are "
+                    f"{', '.join(sorted(known)) or 'none'}"
+                )
 
     @property
     def claims(self) -> tuple[str, ...]:

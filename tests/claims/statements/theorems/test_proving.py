@@ -179,6 +179,16 @@ def test_a_symbol_that_decides_nothing_is_an_error() -> None:
         replace(GRADIENT_DESCENT, quantities={**GRADIENT_DESCENT.quantities, "V": "norm2(x)"})
 
 
+def test_a_range_of_a_sequence_speaks_of_parameters_and_rounds() -> None:
+    """Another name would be any number, which neither the statement nor Rocq's says."""
+    told = {"claim": "s[n] <= s[n] + x", "proof": "done: claim by combine", "rounds": {"n": 0}}
+    assert Theorem("0 < x", **told, sequences={"s": "-x..n"})
+    with pytest.raises(
+        InvalidInput, match="'b', of which the range '-b' of the sequence 's' speaks, is no parameter and no round"
+    ):
+        Theorem("0 < x", **told, sequences={"s": "-b"})
+
+
 def test_a_number_of_each_client_must_be_averaged() -> None:
     with pytest.raises(TermRefused, match=r"mean\(norm2\(x_i - x_star\)\)"):
         prove_theorem(replace(SCAFFNEW, quantities={**SCAFFNEW.quantities, "X": "norm2(x_i - x_star)"}))
