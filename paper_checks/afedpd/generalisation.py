@@ -17,7 +17,6 @@ from fedtheory.claims import (
     Context,
     Fault,
     Finding,
-    Reading,
     Replay,
     assume,
     decided,
@@ -39,7 +38,6 @@ from paper_checks.afedpd.stability import (
     Slope,
     local_model,
     replay_twice,
-    stated,
 )
 from paper_checks.afedpd.sums import printed_chance, right_of_16
 from paper_checks.afedpd.theory import PAPER
@@ -77,7 +75,7 @@ def memorised(values: int) -> tuple[Fraction, Fraction]:
 
 
 def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1, values: int = 10) -> Iterator[Finding]:
-    """The modulus inside of the expectation is refuted; outside of it one sample is exchanged with a fresh one."""
+    """The modulus inside of the expectation is refuted; outside of it one sample is exchanged with a fresh one, which three values confirm."""
     yield refute("modulus inside", replay_eq9, {"samples": samples}, text="The loss does not depend on the model.")
     p, q = symbols("p q", positive=True)
     laws = (p, q, 1 - p - q)
@@ -85,14 +83,8 @@ def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1, values: int = 
     pairs = list(product(range(3), repeat=2))
     gap = sum(laws[a] * laws[b] * f[a][b] for a, b in pairs) - sum(laws[a] * f[a][a] for a in range(3))
     exchanged = sum(weight * laws[a] * laws[b] * (f[a][b] - f[b][b]) for a, b in pairs)
-    yield proved(
-        "modulus outside",
-        is_zero(gap - exchanged),
-        "with the other samples fixed, xi_j and a fresh one of its law are exchanged: E[F - f] is the mean over j of E[f(theta, xi_j) - f(hat "
-        "theta, xi_j)]; the identity is bilinear in pairs of values, and confirmed for three; each term is at most the supremum over neighbouring "
-        "data sets and xi",
-        role="repaired",
-    )
+    what = "one sample of three values: E[F - f] is E[f(theta, xi) - f(hat theta, xi)], theta learned from a fresh one and hat theta from xi"
+    yield proved("the exchange", is_zero(gap - exchanged), what, role="reading")
     gap, stable = memorised(values)
     yield decided(
         "data sets drawn, sup over xi alone",
@@ -100,10 +92,6 @@ def check_eq9(ctx: Context, *, samples: int = 4, weight: int = 1, values: int = 
         f"a model that is its only sample, one of {values} values, and a loss that is 0 there and 1 at the others: E[F - f] = {gap}, and E |f - hat "
         f"f| = {stable} for every xi where both data sets are drawn",
         role="reading",
-    )
-    yield Reading(
-        "A slip: Theorem 2 is on E[F - f], and does not use the modulus. The supremum is over neighbouring data sets, too, as Lemma 4 writes it, "
-        "and E on the right over what the method draws."
     )
     yield draw_coins({n: deviation_of_coins(n) for n in range(1, 41)})
 
@@ -217,13 +205,27 @@ def check_dec(ctx: Context, *, rest: int = 1) -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    stated(
+    claim_steps(
         "AFEDPD-EQ9",
+        PAPER,
         "Eq. (9)",
         "E |F(theta^T) - f(theta^T)| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
-        check_eq9,
-        Fault("1.01 of the exchange", "modulus outside", {"weight": Fraction(101, 100)}),
-        Fault("a fair coin", "data sets drawn, sup over xi alone", {"values": 2}, holds=True),
+        [Step("modulus outside", sums.ONE_EXCHANGED, "repaired")],
+        besides=check_eq9,
+        faults=[
+            Fault("1.01 of the exchange", "the exchange", {"weight": Fraction(101, 100)}),
+            Fault("a fair coin", "data sets drawn, sup over xi alone", {"values": 2}, holds=True),
+        ],
+        assumptions=[
+            "the samples xi_0, ..., xi_n and a fresh one are independent and of one law, so that exchanging xi_j with the fresh one changes no "
+            "expectation: E f(hat theta^T, xi_j), whose hat theta^T has it in the place of xi_j, is E F(theta^T)",
+            "epsilon is sup E |f(theta^T, xi) - f(hat theta^T, xi)| over neighbouring data sets and xi, E over what the method draws; so it bounds "
+            "the mean over drawn ones, too",
+        ],
+        readings=[
+            "A slip: Theorem 2 is on E[F - f], and does not use the modulus. The supremum is over neighbouring data sets, too, as Lemma 4 writes it, "
+            "and E on the right over what the method draws."
+        ],
         repaired="|E[F(theta^T) - f(theta^T)]| <= sup E |f(theta^T, xi) - f(hat theta^T, xi)|, over neighbouring data sets and xi.",
         replay=replay_eq9,
         kind="bound",

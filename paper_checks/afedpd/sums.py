@@ -29,6 +29,28 @@ def decayed_sum(T: Any, tau: Any, a: Any, L: Any, G: Any, N: Any) -> Any:
 
 
 CHANCE = formula(printed_chance, P="P", tau="tau", C="C", S="S")
+_GAP = "F - sum(own[j], j, 0, n)/(n + 1)"
+#: one of n + 1 samples after the other exchanged with a fresh one: own[j] = E f(theta^T, xi_j), fresh[j] = E f(hat theta^T, xi_j), F = E F(theta^T)
+ONE_EXCHANGED = Theorem(
+    "0 < H, -H <= F <= H, 0 <= epsilon",
+    (f"{_GAP} <= epsilon", f"-epsilon <= {_GAP}"),
+    """
+      below:  (n + 1)*F - sum(own[j], j, 0, n) <= (n + 1)*epsilon
+                by induction n: base combine stable(j=0), exchanged(j=0); step combine ih, stable(j=n+1), exchanged(j=n+1)
+      above:  sum(own[j], j, 0, n) - (n + 1)*F <= (n + 1)*epsilon
+                by induction n: base combine back(j=0), exchanged(j=0); step combine ih, back(j=n+1), exchanged(j=n+1)
+      one:    claim 1                                  by combine (1/(n + 1))*below
+      two:    claim 2                                  by combine (1/(n + 1))*above
+    """,
+    name="one sample exchanged",
+    rounds={"j": 0, "n": 0},
+    sequences={"own": "-H..H", "fresh": "-H..H"},
+    given={
+        "exchanged": "fresh[j] == F",
+        "stable": "fresh[j] - own[j] <= epsilon",
+        "back": "own[j] - fresh[j] <= epsilon",
+    },
+)
 #: gap = E[f(theta^T, xi) - f(hat theta^T, xi)], distance = E ||theta^T - hat theta^T||
 LEMMA_4 = Theorem(
     "0 < G, 0 < H, 1 <= P <= C, 1 <= S, 0 <= tau",
