@@ -19,10 +19,11 @@ from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd.local_steps import allowed_apart
 from paper_checks.afedpd.stability import BELOW_L
+from paper_checks.afedpd.sums import round_apart
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.afedpd.virtual_update import broadcast, dual_after
 from paper_checks.formulas import formula
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Step, claim_steps
 
 
 def lines_of_recursion(
@@ -245,6 +246,57 @@ LARGER_ROOT = Theorem(
     given={"larger": f"{_ROOT} <= x"},
 )
 
+#: w[r]: probability of outcome r of all draws; V, s and D1, s1, d1, p1: Delta and sigma before the round, Delta, sigma, delta and pi after it
+_OF_DRAWS = {name: f"sum(w[r]*{name}[r], r, 0, N)" for name in ("D1", "s1", "d1", "p1", "V", "s")}
+_OF_DRAW = {
+    "D": "V[r]",
+    **{name: f"{name}[r]" for name in ("s", "d1", "s1", "p1")},
+    "rho": "rho",
+    **dict.fromkeys(("c1", "c2", "c3"), "0"),
+}
+#: of the first three lines their names, their left sides, and their right sides
+_OF_ALL_DRAWS = {
+    name: (f"{left}[r]", formula(lambda j=j, **of: lines_of_recursion(**of)[j], **_OF_DRAW))
+    for j, (name, left) in enumerate((("Delta", "D1"), ("sigma", "s1"), ("delta", "d1")))
+}
+_BESIDE_D, _BESIDE_S = "((1 + (1 + x)*eta*K*L)*(x - 1)/rho)", "(x/rho + (1 + x)*eta*K)"
+_BEFORE = formula(
+    lambda D, s, alpha, rho: D + (alpha - 1 / rho) * s, D=_OF_DRAWS["V"], s=_OF_DRAWS["s"], alpha="x/rho", rho="rho"
+)
+_AFTER = {name: _OF_DRAWS[name] for name in ("D1", "s1", "d1", "p1")}
+
+
+def _on_average(name: str, left: str, right: str) -> str:
+    """What a line that holds for every draw says of expectations."""
+    return f"""
+      {name}_E: sum(w[r]*({left}), r, 0, N) <= sum(w[r]*({right}), r, 0, N)
+                 by induction N: base combine w[0]*{name}(r=0); step combine ih, w[N+1]*{name}(r=N+1)
+"""
+
+
+RECURSION = Theorem(
+    "0 < L, 0 < rho, 0 < eta, 1 <= K, 0 < x, 0 < G, 1 <= C, 1 <= S",
+    f"{formula(left_of_combination, **_AFTER, alpha='x/rho', gamma='1 + x', beta='1', rho='rho')} <= "
+    f"{formula(round_apart, y=_BEFORE, gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
+    "".join(_on_average(name, *sides) for name, sides in _OF_ALL_DRAWS.items())
+    + f"""
+      slope:   {_BESIDE_S} <= {_BESIDE_D}                       by combine (eta*K/rho)*holds
+      sloped:  {_BESIDE_S}*s[r] <= {_BESIDE_D}*s[r]             by combine s[r]*slope
+"""
+    + _on_average("sloped", f"{_BESIDE_S}*s[r]", f"{_BESIDE_D}*s[r]")
+    + """
+      done:    claim    by combine 1*Delta_E, (x/rho)*sigma_E, 1*delta_E, (1 + x)*pi, 1*sloped_E
+    """,
+    name="the recursion",
+    rounds={"r": 0, "N": 0},
+    sequences=dict.fromkeys(("w", "V", "s", "D1", "s1", "d1", "p1"), "0"),
+    given={
+        **{name: f"{left} <= {right}" for name, (left, right) in _OF_ALL_DRAWS.items()},
+        "pi": f"{_OF_DRAWS['p1']} <= {_share(_OF_DRAWS['V'], _OF_DRAWS['s'], '(G/C)')}",
+        "holds": f"0 <= {formula(condition_on_x, x='x', L='L', rho='rho', k='(eta*K)')}",
+    },
+)
+
 
 # ---- as printed -----------------------------------------------------------------------------------------------------------
 
@@ -290,34 +342,7 @@ CLAIMS: list[Claim] = [
             Step("combination", COMBINED, "repaired"),
             Step("condition", CONDITION, "repaired"),
             Step("x+ corrected", LARGER_ROOT, "repaired"),
-        ],
-        conclusions=[
-            Conclusion(
-                "the recursion",
-                [
-                    (
-                        "The first three lines hold for every draw, with V for what Delta^t is the expectation of; an expectation keeps them.",
-                        "fact 1",
-                    ),
-                    (
-                        "thetabar parts by at most the mean of what the active clients' moves part, so that pi^{t+1} is at most w/P; a client is "
-                        "active with probability P/C, whatever its draws, and parts by e[k] on average: E w/P is the left side of the fourth line.",
-                        "fact 2",
-                    ),
-                    (
-                        "These are the four lines that the combination supposes; beta = 1 and gamma = 1 + alpha rho end the last two terms of its "
-                        "left side.",
-                        "lines 1, 2; fact 3",
-                    ),
-                    (
-                        "Where alpha rho >= x+ the condition holds, by which sigma^t has the same coefficient beside Delta^t as sigma^{t+1} beside "
-                        "Delta^{t+1}, at most.",
-                        "facts 4, 5",
-                    ),
-                ],
-                ("Delta, sigma and delta", "pi", "combination", "condition", "x+ corrected"),
-                "repaired",
-            )
+            Step("the recursion", RECURSION, "repaired"),
         ],
         besides=check_printed,
         faults=[
@@ -327,8 +352,10 @@ CLAIMS: list[Claim] = [
         assumptions=[
             BELOW_L,
             "Lemmas 5 and 6 (AFEDPD-L5, -L6), by which e[k] is at most what the fourth line's hypothesis says, M[k] = E ||lambda_k^t - hat||",
-            "C = c + 1; each client is active with probability P/C, and w is what the active clients' moves part in sum, so that thetabar parts by "
-            "at most w/P",
+            "C = c + 1; each client is active with probability P/C, whatever it draws, and w is what the active clients' moves part in sum, so that "
+            "thetabar parts by at most w/P, pi^{t+1} is at most w/P, and E w/P is the left side of the fourth line",
+            "in the recursion r counts the outcomes of all draws, w[r] is the probability of one, and of each the first three lines hold; x is alpha "
+            "rho >= x+, of which x+ corrected says what holds supposes, and gamma = 1 + x, beta = 1",
         ],
         repaired="pi^{t+1} and delta^{t+1} count thetabar^{t+1} for absent clients, as Algorithm 1 does for their duals, so that pi^{t+1} is at most "
         "the mean over the active ones; x+ <= 1 + rho/L + 1/sqrt(L eta K).",

@@ -23,6 +23,11 @@ def fixed_sum(w: Any, L: Any, G: Any, N: Any) -> Any:
     return 2 * G / (L * N) * (w - 1)
 
 
+def round_apart(y: Any, gamma: Any, eta: Any, K: Any, L: Any, G: Any, N: Any) -> Any:
+    """What Delta + alpha_rho sigma is at most after a round, where it was y, N = CS."""
+    return (1 + gamma * eta * K * L) * y + 2 * gamma * eta * K * G / N
+
+
 def decayed_sum(T: Any, tau: Any, a: Any, L: Any, G: Any, N: Any) -> Any:
     """What Delta^T is at most with decaying steps, a = gamma eta_0 K L <= mu L, N = CS."""
     return 2 * G / (L * N) * (T / tau) ** a
@@ -80,6 +85,7 @@ DRAWN = Theorem(
     },
 )
 _N = {"L": "L", "G": "G", "N": "C*S"}
+_ROUND = {**_N, "gamma": "gamma", "K": "K"}
 #: y[n] = Delta + alpha_rho sigma after n rounds from tau_0 on, T = tau_0 + n
 FIXED_STEPS = Theorem(
     "0 < L, 0 < G, 0 < gamma, 1 <= K, 0 < eta <= 1/(K*L), 1 <= C, 1 <= S",
@@ -95,7 +101,7 @@ FIXED_STEPS = Theorem(
     """,
     rounds={"n": 0, "tau": 0},
     sequences={"y": "0"},
-    given={"zero": "y[0] <= 0", "round": "y[n+1] <= (1 + gamma*eta*K*L)*y[n] + 2*gamma*eta*K*G/(C*S)"},
+    given={"zero": "y[0] <= 0", "round": f"y[n+1] <= {formula(round_apart, y='y[n]', **_ROUND, eta='eta')}"},
 )
 DECAYING_STEPS = Theorem(
     "0 < L, 0 < G, 0 < gamma, 1 <= K, 0 < mu, 0 < eta <= mu/(gamma*K), 1 <= C, 1 <= S, 1 <= tau",
@@ -113,7 +119,7 @@ DECAYING_STEPS = Theorem(
     sequences={"y": "0"},
     given={
         "zero": "y[0] <= 0",
-        "round": "y[n+1] <= (1 + gamma*eta/(tau + n + 1)*K*L)*y[n] + 2*gamma*eta/(tau + n + 1)*K*G/(C*S)",
+        "round": f"y[n+1] <= {formula(round_apart, y='y[n]', **_ROUND, eta='eta/(tau + n + 1)')}",
     },
 )
 BALANCE = Theorem(
