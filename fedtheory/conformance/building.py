@@ -7,7 +7,8 @@ import difflib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,15 @@ class RoundFunction:
         inside = [Edit(e.start - self.start, e.end - self.start, e.text) for e in edits if self.holds(e)]
         body = apply_edits(text[self.start : self.end], inside)
         own: dict[str, Any] = {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # a change may be nonsense
-            exec(compile(f"def {self.name}({self.arguments}):\n{body}", "<changed>", "exec"), names, own)
+        exec(_compile(f"def {self.name}({self.arguments}):\n{body}"), names, own)
         return own[self.name]
+
+
+@lru_cache(maxsize=20_000)  # another search for the same method tries the same changes
+def _compile(text: str) -> CodeType:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # a change may be nonsense
+        return compile(text, "<changed>", "exec")
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,9 @@ NAMED_OTHERWISE = {
 THE_SAME = {"DualsOfThoseSeenSoFar"}
 #: where in no trial what they change happens: the first coin is heads
 UNSEEN = {"CommunicatesAtFirst"}
-BUGS = [bug for bugs in SETS.values() for bug in bugs]
+BUGS = sorted(
+    (bug for bugs in SETS.values() for bug in bugs), key=lambda bug: bug.method
+)  # whose changes are compiled once
 #: one of every group of rules, quick enough for every day
 QUICK = {
     "DividesByAllClients",
