@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from planted import judge
 
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
@@ -47,6 +49,17 @@ def test_what_is_kept_can_be_read(size) -> None:
 def test_what_is_kept_is_asked_for(size) -> None:
     if found := stale(size):
         pytest.skip(f"stale, no claim asks for them: {', '.join(folder.name for folder in found)}")
+
+
+@pytest.mark.slow
+def test_words_at_small_size_are_those_of_the_kept_runs(monkeypatch) -> None:
+    """As A-FedPD's page has them; no run is made, and neither data nor PyTorch is needed."""
+    page = (FOLDER.parents[1] / "docs" / "a-fedpd.md").read_text()
+    told = dict(re.findall(r"^\| (AFEDPD-[\w-]+) \| ((?:dis)?agrees in an analogue) \|", page, re.MULTILINE))
+    monkeypatch.setattr("fedtheory.claims.experiments.run", None)
+    context = Context(size="small", results=str(FOLDER / "small"))
+    assert len(told) == 6
+    assert {id: judge("paper_checks.afedpd", id, context).status for id in told} == told
 
 
 def test_nothing_else_is_kept() -> None:
