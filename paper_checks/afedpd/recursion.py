@@ -260,10 +260,11 @@ _OF_ALL_DRAWS = {
     for j, (name, left) in enumerate((("Delta", "D1"), ("sigma", "s1"), ("delta", "d1")))
 }
 _BESIDE_D, _BESIDE_S = "((1 + (1 + x)*eta*K*L)*(x - 1)/rho)", "(x/rho + (1 + x)*eta*K)"
-_BEFORE = formula(
-    lambda D, s, alpha, rho: D + (alpha - 1 / rho) * s, D=_OF_DRAWS["V"], s=_OF_DRAWS["s"], alpha="x/rho", rho="rho"
-)
-_AFTER = {name: _OF_DRAWS[name] for name in ("D1", "s1", "d1", "p1")}
+
+
+def _weighed(D: str, s: str) -> str:
+    """Delta + (alpha - 1/rho) sigma, x = alpha rho."""
+    return formula(lambda D, s, x, rho: D + (x - 1) / rho * s, D=_OF_DRAWS[D], s=_OF_DRAWS[s], x="x", rho="rho")
 
 
 def _on_average(name: str, left: str, right: str) -> str:
@@ -276,8 +277,8 @@ def _on_average(name: str, left: str, right: str) -> str:
 
 RECURSION = Theorem(
     "0 < L, 0 < rho, 0 < eta, 1 <= K, 0 < x, 0 < G, 1 <= C, 1 <= S",
-    f"{formula(left_of_combination, **_AFTER, alpha='x/rho', gamma='1 + x', beta='1', rho='rho')} <= "
-    f"{formula(round_apart, y=_BEFORE, gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
+    f"{_weighed('D1', 's1')} <= "
+    f"{formula(round_apart, y=_weighed('V', 's'), gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
     "".join(_on_average(name, *sides) for name, sides in _OF_ALL_DRAWS.items())
     + f"""
       slope:   {_BESIDE_S} <= {_BESIDE_D}                       by combine (eta*K/rho)*holds
