@@ -1,9 +1,9 @@
 """What made a run that is kept: its data, the code that decides its numbers, the device, versions; and what differs here.
 
 A run is named by what was asked for (`fedtheory.claims.experiments.Training.key`). Its numbers rest on more, which is written beside them as
-`Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code, the
-minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is
-another one than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
+`Identity`: in the run's folder as ``identity.json``, or for all runs of a folder of runs in its ``identities.json``. Where the data, the code
+or a minor version of the libraries that compute is another one here, the run is refused. So it is where one of its own files is another one
+than when the run was done: an identity has their digests, which show accidents and careless edits, and nobody who writes new ones. What
 is only told: data that are not here to be compared, PyTorch that is not installed here, other versions, and runs that were made when identities had
 no digests, which an ``identities.json`` of format 1 names.
 

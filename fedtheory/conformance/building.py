@@ -58,7 +58,7 @@ class RoundFunction:
         return own[self.name]
 
 
-@lru_cache(maxsize=20_000)  # another search for the same method tries the same changes
+@lru_cache(maxsize=8_000)  # another search for the same method tries the same changes, some thousands
 def _compile(text: str) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a change may be nonsense

@@ -140,8 +140,7 @@ def with_their_number(base: Base, way: Way, change: RoundChange) -> list[RoundCh
         if not off[best] <= hopeless:
             return []
         ends = [max(best - 1, 0), min(best + 1, len(numbers) - 1)]
-        inside = 0 < best < len(numbers) - 1
-        if (closer or inside) and _least(numbers, off, best) > NOT_FAR:
+        if (closer or best not in ends) and _least(numbers, off, best, *ends) > NOT_FAR:
             return []
         if closer < _CLOSER - 1:
             numbers = np.linspace(numbers[ends[0]], numbers[ends[1]], _AMONG)
@@ -152,9 +151,8 @@ def with_their_number(base: Base, way: Way, change: RoundChange) -> list[RoundCh
     return [change.at(next(v for v in shortest if abs(v - found) <= _SAME * max(abs(found), _SAME)))]
 
 
-def _least(numbers: NDArray[np.float64], off: NDArray[np.float64], best: int) -> float:
+def _least(numbers: NDArray[np.float64], off: NDArray[np.float64], best: int, before: int, after: int) -> float:
     """What a convex function that has these values is at least, beside its smallest one; at an end, as if it rose as much beyond."""
-    before, after = max(best - 1, 0), min(best + 1, len(numbers) - 1)
     left, right = numbers[best] - numbers[before], numbers[after] - numbers[best]
     left, right = left or right, right or left
     falls = (off[after] - off[best]) * left / right, (off[before] - off[best]) * right / left

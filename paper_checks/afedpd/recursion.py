@@ -210,11 +210,17 @@ COMBINED = Theorem(
     },
 )
 _SQUARE = {"L": "L", "rho": "rho", "k": "k"}
-#: x is alpha rho, k is eta K
+
+
+def _beside(k: str) -> tuple[str, str]:
+    """What stands beside sigma after combining, and (x - 1)/rho times what stands beside Delta: x is alpha rho, k is eta K."""
+    return f"(x/rho + (1 + x)*{k})", f"((1 + (1 + x)*{k}*L)*(x - 1)/rho)"
+
+
 CONDITION = Theorem(
     "0 < L, 0 < rho, 0 < k, 0 < x",
     (
-        "x/rho + (1 + x)*k <= (1 + (1 + x)*k*L)*(x - 1)/rho",
+        " <= ".join(_beside("k")),
         "1/L < (x - 1)/rho",
     ),
     f"""
@@ -259,12 +265,15 @@ _OF_ALL_DRAWS = {
     name: (f"{left}[r]", formula(lambda j=j, **of: lines_of_recursion(**of)[j], **_OF_DRAW))
     for j, (name, left) in enumerate((("Delta", "D1"), ("sigma", "s1"), ("delta", "d1")))
 }
-_BESIDE_D, _BESIDE_S = "((1 + (1 + x)*eta*K*L)*(x - 1)/rho)", "(x/rho + (1 + x)*eta*K)"
+_BESIDE_S, _BESIDE_D = _beside("(eta*K)")
 
 
 def _weighed(D: str, s: str) -> str:
-    """Delta + (alpha - 1/rho) sigma, x = alpha rho."""
-    return formula(lambda D, s, x, rho: D + (x - 1) / rho * s, D=_OF_DRAWS[D], s=_OF_DRAWS[s], x="x", rho="rho")
+    """Delta + alpha_rho sigma: the left side of the combination for beta = 1 and gamma = 1 + alpha rho, x = alpha rho."""
+    return formula(
+        lambda D, s, x, rho: left_of_combination(D, s, 0, 0, x / rho, 1 + x, rho),
+        **{"D": _OF_DRAWS[D], "s": _OF_DRAWS[s], "x": "x", "rho": "rho"},
+    )
 
 
 def _on_average(name: str, left: str, right: str) -> str:

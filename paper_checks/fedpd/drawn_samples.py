@@ -74,7 +74,10 @@ def below_level(level: Any, apart: Any, drawn: Any, last: Any, L: Any, B: Any, e
     return level - (1 - 3 * L * eta) / (2 * eta) * apart + C * (drawn / B + last)
 
 
-_SYMBOLS = {name: name for name in ("L", "B", "eta", "C")}
+def _eleven(f: str, **terms: str) -> str:
+    return f"{f} <= {formula(below_level, **terms, L='L', B='B', eta='eta', C='C')}"
+
+
 STEPS = "(sum(moved[t]/B, t, 0, T) - moved[T]/B)"
 GROWS = f"error[T] <= {formula(error_allowed, L='L', B='B', moved=STEPS)}"
 _SCRIPT = """
@@ -106,7 +109,7 @@ LEMMA_ELEVEN = Theorem(
         "off": "norm2(lam_i + slope)",
     },
     where={"C": "((1 + L*gamma)**2 + L**2*gamma**2)/(4*L*gamma**2)"},
-    claim=f"f[T] <= {formula(below_level, level='level[T]', apart='apart[T]', drawn=STEPS, last='last[T]', **_SYMBOLS)}",
+    claim=_eleven("f[T]", level="level[T]", apart="apart[T]", drawn=STEPS, last="last[T]"),
     proof=_SCRIPT.replace("SAID", GROWS)
     + """
       below: f[t] <= level[t] - (1 - 3*L*eta)/(2*eta)*apart[t] + off[t]/(4*L)                             by derivation
@@ -120,10 +123,6 @@ _OF_CLIENTS = ("f", "level", "apart", "drawn", "last")
 _OF_ONE = {name: f"{name}[i]" for name in _OF_CLIENTS}
 _OF_ALL = {name: f"sum({name}[i], i, 0, n)" for name in _OF_CLIENTS}
 _MEANS = {name: f"{total}/(n + 1)" for name, total in _OF_ALL.items()}
-
-
-def _eleven(f: str, **terms: str) -> str:
-    return f"{f} <= {formula(below_level, **terms, **_SYMBOLS)}"
 
 
 LEMMA_ELEVEN_OF_ALL = Theorem(

@@ -68,9 +68,8 @@ NAMED_OTHERWISE = {
 THE_SAME = {"DualsOfThoseSeenSoFar"}
 #: where in no trial what they change happens: the first coin is heads
 UNSEEN = {"CommunicatesAtFirst"}
-BUGS = sorted(
-    (bug for bugs in SETS.values() for bug in bugs), key=lambda bug: bug.method
-)  # whose changes are compiled once
+#: by method, whose changes are compiled once
+BUGS = sorted((bug for bugs in SETS.values() for bug in bugs), key=lambda bug: bug.method)
 #: one of every group of rules, quick enough for every day
 QUICK = {
     "DividesByAllClients",

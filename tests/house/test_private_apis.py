@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,11 @@ def test_no_private_names_of_other_packages_are_used() -> None:
     assert not read and not imported
 
 
+DERIVED = re.compile(r"^ *class \w+\([^)]*\b(NDArray|ArrayLike)\b", re.MULTILINE)
+
+
 def test_no_class_derives_from_a_name_for_annotations() -> None:
     """``NDArray[Any]`` is a class up to NumPy 2.4, and from 2.5 on an alias that nothing can derive from."""
-    trees = {path: ast.parse(path.read_text()) for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))}
-    classes = [
-        (path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
-    ]
-    found = [
-        f"{path}: {node.name}"
-        for path, node in classes
-        for base in node.bases
-        if ast.unparse(base).split("[")[0] in {"NDArray", "ArrayLike", "np.typing.NDArray"}
-    ]
-    assert not found
+    texts = {path: path.read_text() for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))}
+    assert not [path for path, text in texts.items() if DERIVED.search(text)]
+    assert DERIVED.search("class Rows(NDArray[Any]):")
