@@ -34,6 +34,11 @@ def formula_in_words(bound: Any, **texts: str) -> str:
     return show_tree(read(formula_as_written(bound, **texts)))
 
 
+def over_outcomes(number: str) -> str:
+    """The mean of a number of each outcome; of one that is 0 or 1, a probability."""
+    return f"sum(w[r]*{number}, r, 0, N)"
+
+
 def _named(texts: dict[str, str]) -> dict[str, Any]:
     Symbol = require("sympy", "bounds in symbols").Symbol
     own = {name: text if re.fullmatch(r"\w+(\[[^]]*\])?", text) else f"({text})" for name, text in texts.items()}

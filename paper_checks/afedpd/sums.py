@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fedtheory.claims import Theorem
-from paper_checks.formulas import formula
+from paper_checks.formulas import formula, over_outcomes
 
 
 def printed_chance(P: Any, tau: Any, C: Any, S: Any) -> Any:
@@ -34,27 +34,57 @@ def decayed_sum(T: Any, tau: Any, a: Any, L: Any, G: Any, N: Any) -> Any:
 
 
 CHANCE = formula(printed_chance, P="P", tau="tau", C="C", S="S")
-_GAP = "F - sum(own[j], j, 0, n)/(n + 1)"
-#: one of n + 1 samples after the other exchanged with a fresh one: own[j] = E f(theta^T, xi_j), fresh[j] = E f(hat theta^T, xi_j), F = E F(theta^T)
+
+
+def _no_further(F: str, own: str) -> tuple[str, str]:
+    """|F - own| <= epsilon."""
+    return f"{F} - {own} <= epsilon", f"{own} - {F} <= epsilon"
+
+
+_TWO_ORDERS = {"F": over_outcomes("((ab[r] + ba[r])/2)"), "own": over_outcomes("((aa[r] + bb[r])/2)")}
+_APART = "(ab[r] + ba[r])/2 - (aa[r] + bb[r])/2"
+#: w[r]: probability that xi_j and a fresh sample are a and b, or b and a, with all other samples of outcome r; ab[r]: E f(theta^T, b), learned with a
 ONE_EXCHANGED = Theorem(
-    "0 < H, -H <= F <= H, 0 <= epsilon",
-    (f"{_GAP} <= epsilon", f"-epsilon <= {_GAP}"),
+    "0 <= epsilon",
+    _no_further(**_TWO_ORDERS),
+    f"""
+      below:  {_APART} <= epsilon                      by combine (1/2)*at_a, (1/2)*at_b
+      above:  -epsilon <= {_APART}                     by combine (1/2)*back_a, (1/2)*back_b
+      less:   {over_outcomes(f"({_APART})")} <= epsilon*sum(w[r], r, 0, N)
+                by induction N: base combine w[0]*below(r=0); step combine ih, w[N+1]*below(r=N+1)
+      more:   -epsilon*sum(w[r], r, 0, N) <= {over_outcomes(f"({_APART})")}
+                by induction N: base combine w[0]*above(r=0); step combine ih, w[N+1]*above(r=N+1)
+      one:    claim 1                                  by combine less, epsilon*law
+      two:    claim 2                                  by combine more, epsilon*law
+    """,
+    name="one sample exchanged",
+    rounds={"r": 0, "N": 0},
+    sequences=dict.fromkeys(("w", "ab", "ba", "aa", "bb"), "0"),
+    given={
+        "law": "sum(w[r], r, 0, N) == 1",
+        "at_a": "ba[r] - aa[r] <= epsilon",
+        "at_b": "ab[r] - bb[r] <= epsilon",
+        "back_a": "aa[r] - ba[r] <= epsilon",
+        "back_b": "bb[r] - ab[r] <= epsilon",
+    },
+)
+_MEAN = {"F": "F", "own": "(sum(own[j], j, 0, n)/(n + 1))"}
+#: F = E F(theta^T), own[j] = E f(theta^T, xi_j) of n + 1 samples
+ALL_EXCHANGED = Theorem(
+    "0 <= F, 0 <= epsilon",
+    _no_further(**_MEAN),
     """
       below:  (n + 1)*F - sum(own[j], j, 0, n) <= (n + 1)*epsilon
-                by induction n: base combine stable(j=0), exchanged(j=0); step combine ih, stable(j=n+1), exchanged(j=n+1)
+                by induction n: base combine fresh(j=0); step combine ih, fresh(j=n+1)
       above:  sum(own[j], j, 0, n) - (n + 1)*F <= (n + 1)*epsilon
-                by induction n: base combine back(j=0), exchanged(j=0); step combine ih, back(j=n+1), exchanged(j=n+1)
+                by induction n: base combine back(j=0); step combine ih, back(j=n+1)
       one:    claim 1                                  by combine (1/(n + 1))*below
       two:    claim 2                                  by combine (1/(n + 1))*above
     """,
-    name="one sample exchanged",
+    name="the mean over samples",
     rounds={"j": 0, "n": 0},
-    sequences={"own": "-H..H", "fresh": "-H..H"},
-    given={
-        "exchanged": "fresh[j] == F",
-        "stable": "fresh[j] - own[j] <= epsilon",
-        "back": "own[j] - fresh[j] <= epsilon",
-    },
+    sequences={"own": "0"},
+    given=dict(zip(("fresh", "back"), _no_further("F", "own[j]"), strict=True)),
 )
 #: gap = E[f(theta^T, xi) - f(hat theta^T, xi)], distance = E ||theta^T - hat theta^T||
 LEMMA_4 = Theorem(

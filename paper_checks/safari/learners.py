@@ -13,6 +13,7 @@ from typing import Any
 
 from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
+from paper_checks.formulas import over_outcomes
 
 #: P where clients are selected, of whom those that are absent hold all copies of x_2; and where samples are
 OF_CLIENTS, OF_SAMPLES = ("omega", "(1 - omega)"), ("(1 + omega)/2", "(1 - omega)/2")
@@ -21,11 +22,6 @@ OF_CLIENTS, OF_SAMPLES = ("omega", "(1 - omega)"), ("(1 + omega)/2", "(1 - omega
 def risk(law: tuple[str, str], j: str | int, k: str | int, label: str | int) -> str:
     """R_P of the rule with h(x_1) = j, h(x_2) = k where f(x_1) = 1 and f(x_2) = label, for P(x_1), P(x_2), as a formula."""
     return f"({law[0]}*abs({j} - 1) + {law[1]}*abs({k} - {label}))"
-
-
-def over_outcomes(number: str) -> str:
-    """The mean of a number of each outcome; of one that is 0 or 1, a probability."""
-    return f"sum(w[r]*{number}, r, 0, N)"
 
 
 def worse(first: str, second: str) -> str:
