@@ -22,7 +22,7 @@ from paper_checks.afedpd.stability import BELOW_L
 from paper_checks.afedpd.sums import round_apart
 from paper_checks.afedpd.theory import PAPER
 from paper_checks.afedpd.virtual_update import broadcast, dual_after
-from paper_checks.formulas import formula
+from paper_checks.formulas import formula, over_outcomes
 from paper_checks.steps import Step, claim_steps
 
 
@@ -169,28 +169,60 @@ LINES = Theorem(
 )
 
 
+def play_active(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """How far one active client's model after the other is from theta^t, and their sum, of which thetabar^{t+1} - theta^t is the mean."""
+    total, states = w.vector("total") * (0 if start else 1), []
+    for k in range(last + 1):
+        added = w.vector(f"moved {k}")
+        states.append(SimpleNamespace(added=added, total=total))
+        total = total + added
+    return states
+
+
+#: of c + 1 active clients and others that are absent, which count as thetabar
+ACTIVE = Theorem(
+    "0 <= others",
+    "(sum(sqrt(N[k]), k, 0, c) + others*(sqrt(A[c+1])/(c + 1)))/(c + 1 + others) <= sum(sqrt(N[k]), k, 0, c)/(c + 1)",
+    "".join(f"      pos_{x}: 0 <= {x}[k] by derivation\n" for x in "NA")
+    + _triangle("sums", "A", "A", "N", "AN")
+    + """
+      zero:  A[0] == 0                       by identity
+      begin: sqrt(A[0])**2 <= 0              by combine zero
+      none:  sqrt(A[0]) <= 0                 by root begin
+      total: sqrt(A[c+1]) <= sum(sqrt(N[k]), k, 0, c)
+               by induction c: base combine 1*none, 1*sums(k=0); step combine 1*ih, 1*sums(k=c+1)
+      done:  claim                           by combine (others/((c + 1)*(c + 1 + others)))*total
+    """,
+    states=PlayedStates(play_active, start=partial(play_active, start=True)),
+    rounds={"k": 0, "c": 0},
+    auxiliary="0 < s",
+    quantities={"N": "norm2(added)", "A": "norm2(total)", "AN": "2*dot(total, added)"},
+)
+
+
 def _share(V: str, M: str, G: str, S: str = "S") -> str:
     """Lemma 6's right side, of which c_1, c_2 and c_3 are parts."""
     return formula(allowed_apart, eta="eta", K="K", L="L", V=V, M=M, G=G, S=S)
 
 
-#: w: what P active clients' moves part in sum; e[k]: how far client k's move would part on average; P/(c + 1): the chance that it is active; x[k]: 1
-#: for the client of the exchanged sample
+#: a[k]: what client k's move parts on average, 0 counted where it is absent, e[k] where it is active; x[k]: 1 for the client of the exchanged sample
 FOURTH = Theorem(
-    "0 < L, 0 < eta, 1 <= K, 0 < G, 1 <= S, 0 <= D, 1 <= P, 0 <= w",
-    (
-        "(w + (c + 1 - P)*(w/P))/(c + 1) == w/P",
-        f"P/(c + 1)*(sum(e[k], k, 0, c)/P) <= {_share('D', '(sum(M[k], k, 0, c)/(c + 1))', '(G/(c + 1))')}",
-    ),
+    "0 < L, 0 < eta, 1 <= K, 0 < G, 1 <= S, 0 <= D, 1 <= P, 1 <= C",
+    f"sum(a[k], k, 0, c)/P <= {_share('D', '(sum(M[k], k, 0, c)/C)', '(G/C)')}",
     f"""
-      mean:  claim 1  by combine
-      sums:  sum(e[k], k, 0, c) <= {_share("(D*(c + 1))", "sum(M[k], k, 0, c)", "(G*sum(x[k], k, 0, c))")}
-               by induction c: base combine 1*lemmas(k=0); step combine 1*ih, 1*lemmas(k=c+1)
-      done:  claim 2  by combine (1/(c + 1))*sums, (2*eta*K*G/(S*(c + 1)))*one
+      each:  a[k] <= P/C*({_share("D", "M[k]", "(G*x[k])")})                 by combine active, (P/C)*lemmas
+      sums:  sum(a[k], k, 0, m) <= P/C*({_share("(D*(m + 1))", "sum(M[k], k, 0, m)", "(G*sum(x[k], k, 0, m))")})
+               by induction m: base combine each(k=0); step combine ih, each(k=m+1)
+      done:  claim    by combine (1/P)*sums(m=c), (2*eta*K*G/(S*C))*one, (eta*K*L*D/C)*clients
     """,
-    rounds={"k": 0, "c": 0},
-    sequences={"e": "0", "M": "0", "x": "0..1"},
-    given={"lemmas": f"e[k] <= {_share('D', 'M[k]', '(G*x[k])')}", "one": "sum(x[k], k, 0, c) <= 1"},
+    rounds={"k": 0, "c": 0, "m": 0},
+    sequences={"a": "0", "e": "0", "M": "0", "x": "0..1"},
+    given={
+        "lemmas": f"e[k] <= {_share('D', 'M[k]', '(G*x[k])')}",
+        "active": "a[k] == P/C*e[k]",
+        "clients": "c + 1 == C",
+        "one": "sum(x[k], k, 0, c) <= 1",
+    },
 )
 _OF_LINES = {name: name for name in ("D", "s", "c1", "c2", "c3")}
 _LEFT = {name: name for name in ("D1", "s1", "d1", "p1", "rho", "alpha", "beta", "gamma")}
@@ -252,19 +284,20 @@ LARGER_ROOT = Theorem(
     given={"larger": f"{_ROOT} <= x"},
 )
 
-#: w[r]: probability of outcome r of all draws; V, s and D1, s1, d1, p1: Delta and sigma before the round, Delta, sigma, delta and pi after it
-_OF_DRAWS = {name: f"sum(w[r]*{name}[r], r, 0, N)" for name in ("D1", "s1", "d1", "p1", "V", "s")}
+#: w[r]: probability of outcome r of all draws; V, s and D1, s1, d1, p1: Delta and sigma before the round, Delta, sigma, delta and pi after it;
+#: u: what the P active clients' moves part in sum
+_OF_DRAWS = {name: over_outcomes(f"{name}[r]") for name in ("D1", "s1", "V", "s", "u")}
 _OF_DRAW = {
     "D": "V[r]",
     **{name: f"{name}[r]" for name in ("s", "d1", "s1", "p1")},
     "rho": "rho",
     **dict.fromkeys(("c1", "c2", "c3"), "0"),
 }
-#: of the first three lines their names, their left sides, and their right sides
+#: of the lines that hold for every draw their names, their left sides, and their right sides
 _OF_ALL_DRAWS = {
     name: (f"{left}[r]", formula(lambda j=j, **of: lines_of_recursion(**of)[j], **_OF_DRAW))
     for j, (name, left) in enumerate((("Delta", "D1"), ("sigma", "s1"), ("delta", "d1")))
-}
+} | {"moves": ("p1[r]", "u[r]/P")}
 _BESIDE_S, _BESIDE_D = _beside("(eta*K)")
 
 
@@ -279,13 +312,13 @@ def _weighed(D: str, s: str) -> str:
 def _on_average(name: str, left: str, right: str) -> str:
     """What a line that holds for every draw says of expectations."""
     return f"""
-      {name}_E: sum(w[r]*({left}), r, 0, N) <= sum(w[r]*({right}), r, 0, N)
+      {name}_E: {over_outcomes(f"({left})")} <= {over_outcomes(f"({right})")}
                  by induction N: base combine w[0]*{name}(r=0); step combine ih, w[N+1]*{name}(r=N+1)
 """
 
 
 RECURSION = Theorem(
-    "0 < L, 0 < rho, 0 < eta, 1 <= K, 0 < x, 0 < G, 1 <= C, 1 <= S",
+    "0 < L, 0 < rho, 0 < eta, 1 <= K, 0 < x, 0 < G, 1 <= P, 1 <= C, 1 <= S",
     f"{_weighed('D1', 's1')} <= "
     f"{formula(round_apart, y=_weighed('V', 's'), gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
     "".join(_on_average(name, *sides) for name, sides in _OF_ALL_DRAWS.items())
@@ -295,14 +328,14 @@ RECURSION = Theorem(
 """
     + _on_average("sloped", f"{_BESIDE_S}*s[r]", f"{_BESIDE_D}*s[r]")
     + """
-      done:    claim    by combine 1*Delta_E, (x/rho)*sigma_E, 1*delta_E, (1 + x)*pi, 1*sloped_E
+      done:    claim    by combine 1*Delta_E, (x/rho)*sigma_E, 1*delta_E, (1 + x)*moves_E, (1 + x)*pi, 1*sloped_E
     """,
     name="the recursion",
     rounds={"r": 0, "N": 0},
-    sequences=dict.fromkeys(("w", "V", "s", "D1", "s1", "d1", "p1"), "0"),
+    sequences=dict.fromkeys(("w", "V", "s", "D1", "s1", "d1", "p1", "u"), "0"),
     given={
         **{name: f"{left} <= {right}" for name, (left, right) in _OF_ALL_DRAWS.items()},
-        "pi": f"{_OF_DRAWS['p1']} <= {_share(_OF_DRAWS['V'], _OF_DRAWS['s'], '(G/C)')}",
+        "pi": f"{_OF_DRAWS['u']}/P <= {_share(_OF_DRAWS['V'], _OF_DRAWS['s'], '(G/C)')}",
         "holds": f"0 <= {formula(condition_on_x, x='x', L='L', rho='rho', k='(eta*K)')}",
     },
 )
@@ -348,6 +381,7 @@ CLAIMS: list[Claim] = [
         "the larger root of L x^2 - rho x - (L + rho + 1/(eta K)); x+ <= 1 + rho/L + 2 sqrt(L/(eta K)); alpha - 1/rho > 1/L.",
         [
             Step("Delta, sigma and delta", LINES, "repaired"),
+            Step("active and absent", ACTIVE, "repaired"),
             Step("pi", FOURTH, "repaired"),
             Step("combination", COMBINED, "repaired"),
             Step("condition", CONDITION, "repaired"),
@@ -362,10 +396,11 @@ CLAIMS: list[Claim] = [
         assumptions=[
             BELOW_L,
             "Lemmas 5 and 6 (AFEDPD-L5, -L6), by which e[k] is at most what the fourth line's hypothesis says, M[k] = E ||lambda_k^t - hat||",
-            "C = c + 1; each client is active with probability P/C, whatever it draws, and w is what the active clients' moves part in sum, so that "
-            "thetabar parts by at most w/P, pi^{t+1} is at most w/P, and E w/P is the left side of the fourth line",
-            "in the recursion r counts the outcomes of all draws, w[r] is the probability of one, and of each the first three lines hold; x is alpha "
-            "rho >= x+, of which x+ corrected says what holds supposes, and gamma = 1 + x, beta = 1",
+            "each of the C = c + 1 clients is active with probability P/C, whatever it draws; e[k] is what its move parts on average where it is, so "
+            "that a[k] = (P/C) e[k] counts 0 where it is absent",
+            "in the recursion r counts the outcomes of all draws, w[r] is the probability of one, of each the lines before it hold, u[r] is what the "
+            "active clients' moves part in sum, so that its mean is that of sum a[k]; x is alpha rho >= x+, of which x+ corrected says what holds "
+            "supposes, and gamma = 1 + x, beta = 1",
         ],
         repaired="pi^{t+1} and delta^{t+1} count thetabar^{t+1} for absent clients, as Algorithm 1 does for their duals, so that pi^{t+1} is at most "
         "the mean over the active ones; x+ <= 1 + rho/L + 1/sqrt(L eta K).",
