@@ -20,6 +20,7 @@ class Context:
     """What a check may use: its budget, its seed, the data folder; of experiments also their size, and where runs are kept; where arrays live.
 
     ``results``: folder in which the runs of experiments are kept and resumed; by default one that changes with the code.
+    ``kept``: folders of runs that are read where ``results`` has none, and never written to.
     ``experiment_seeds``: how many seeds each experiment has, where that is not what its protocol fixes; kept ones are among them.
 
     Examples
@@ -35,6 +36,7 @@ class Context:
     size: Size = "laptop"
     device: str = "cpu"
     results: str | None = None
+    kept: tuple[str, ...] = ()
     experiment_seeds: int | None = None
     library: str = AUTOMATIC
 

@@ -6,6 +6,7 @@ An experiment is a list of runs, repeated over seeds, at one of three sizes. Eve
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -23,7 +24,7 @@ from fedtheory.algorithms import listed
 from fedtheory.algorithms.mistakes import build_mistaken, find_mistakes
 from fedtheory.claims.claim import Check, Claim, Fault, Need
 from fedtheory.claims.context import Context
-from fedtheory.claims.identity import Identity, require_same
+from fedtheory.claims.identity import Identity, RefusedRun, note, require_same
 from fedtheory.claims.logs import BY_CLIENT, Log, by_client, read_log
 from fedtheory.claims.protocol import Clause, Protocol, Setting, join_clauses
 from fedtheory.core.arrays import to_numpy
@@ -179,10 +180,25 @@ class Training:
 
 
 def _kept(training: Training, context: Context) -> Log | None:
-    """Return what a complete run measured that is kept and was made with what is here."""
+    """Return what a complete run measured that is kept and was made with what is here.
+
+    What something else made is passed over in a folder that is only read: its run is made here instead.
+    """
     if context.results is None:
         return None
-    folder = Path(context.results) / training.key
+    own = _complete(Path(context.results) / training.key, training, context)
+    if own is not None:
+        return own
+    for root in map(Path, context.kept):
+        with contextlib.suppress(RefusedRun):
+            found = _complete(root / training.key, training, context)
+            if found is not None:
+                note(f"those of {root.parent.name}/{root.name}, made before (--fresh makes them anew)", training.key)
+                return found
+    return None
+
+
+def _complete(folder: Path, training: Training, context: Context) -> Log | None:
     found = read_log(folder, training.rounds)
     if found is None or not require_same(folder, training, context).is_finished:
         return None
@@ -192,7 +208,8 @@ def _kept(training: Training, context: Context) -> Log | None:
 def read_runs(trainings: Sequence[Training], context: Context) -> list[Log]:
     """Return what runs measured (`Training.read`); those that have not begun and are alike are made at once."""
     if context.results is not None:
-        new = [training for training in trainings if not (Path(context.results) / training.key).exists()]
+        begun = [(Path(context.results) / training.key).exists() for training in trainings]
+        new = [t for t, own in zip(trainings, begun, strict=True) if not own and _kept(t, context) is None]
         for group in group_runs(new, context):
             if len(group) > 1:
                 make_runs(group, context)

@@ -209,8 +209,13 @@ def require_same(folder: Path, training: AskedFor, context: Context) -> Identity
     _data.get().update(stored.data or {})
     told = ["made when runs had no digests: whether their numbers were edited since was not compared"]
     for remark in [*stored.remarks(here), *(told if stored.files is None else [])]:
-        _noted.get().setdefault(remark, set()).add(folder.name)
+        note(remark, folder.name)
     return stored
+
+
+def note(remark: str, run: str) -> None:
+    """Tell something of a run that is read."""
+    _noted.get().setdefault(remark, set()).add(run)
 
 
 def require_unedited(folder: Path, stored: Identity) -> None:

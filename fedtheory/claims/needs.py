@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from fedtheory.claims.claim import Need
-from fedtheory.claims.context import Context
+from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training, group_runs, list_trainings, make_runs
 from fedtheory.claims.identity import RefusedRun
 from fedtheory.claims.references import Reference, find_papers, load_claims
@@ -21,6 +22,14 @@ from fedtheory.tools.journal import JOURNALS, hash_dependencies
 def find_store(folder: Path = JOURNALS) -> Path:
     """Return where runs of experiments are kept when no folder is named: it changes with all code and versions they depend on."""
     return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
+
+
+def find_kept(size: Size) -> tuple[str, ...]:
+    """Return the folders of runs that known papers keep for a size: ``results/<size>`` beside a paper's package."""
+    beside = {name.rpartition(".")[0] for name in find_papers().values()}
+    specs = [importlib.util.find_spec(name) for name in sorted(beside - {""})]
+    places = [Path(place) for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    return tuple(str(place / "results" / size) for place in places if (place / "results" / size).is_dir())
 
 
 def forget_older_runs(store: Path) -> None:

@@ -233,7 +233,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--results",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder in which the runs of experiments are kept, and resumed [default: one in .fedtheory].",
+        help="Folder in which the runs of experiments are kept, and resumed [default: one in .fedtheory; those kept with a paper are read].",
     ),
     click.option(
         "--seeds",
@@ -260,21 +260,23 @@ def make_experiment_context(
     remote: bool,
     forgotten: Sequence[Reference] = (),
 ) -> Context:
-    """Return what checks may use; of ``forgotten`` claims it removes the runs that were kept without a folder being named.
+    """Return what checks may use; of ``forgotten`` claims it removes the runs that were kept without a folder being named, and makes all anew.
 
     A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
     """
     from fedtheory.claims.context import Context
-    from fedtheory.claims.needs import find_store, forget_older_runs, forget_runs
+    from fedtheory.claims.needs import find_kept, find_store, forget_older_runs, forget_runs
 
-    results = asked["results"]
+    results, kept = asked["results"], ()
     if results is None:
         results = find_store()
         forget_older_runs(results)
+        kept = () if forgotten else find_kept(asked["size"])
     if not remote:
         choose_place(asked["device"], asked["library"])
     context = Context(
         *(budget, seed, find_data_folder(data), asked["size"], asked["device"], str(results.resolve())),
+        kept=kept,
         experiment_seeds=asked["seeds"],
         library=asked["library"],
     )

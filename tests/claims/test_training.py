@@ -11,9 +11,9 @@ import pytest
 
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import TOGETHER, Training, group_runs, repeat_run
+from fedtheory.claims.experiments import TOGETHER, Training, group_runs, read_runs, repeat_run
 from fedtheory.claims.faults import run_faults
-from fedtheory.claims.identity import Identity
+from fedtheory.claims.identity import Identity, collect_remarks
 from fedtheory.claims.logs import Log
 from fedtheory.claims.needs import find_store, forget_older_runs, forget_runs, list_needs, make_needs
 from fedtheory.claims.orderings import mean_and_deviation, ordered, tabulate_best_and_final
@@ -99,6 +99,34 @@ def test_a_run_cut_off_before_its_summary_is_gone_on_with(tmp_path) -> None:
     unfinish(path.parent)
     assert not FEDAVG.is_done(context)
     assert (FEDAVG.read(context)["value"] == whole["value"]).all() and FEDAVG.is_done(context)
+
+
+def test_runs_that_are_kept_with_a_paper_are_read_and_nothing_is_written_there(tmp_path, monkeypatch) -> None:
+    beside, own = tmp_path / "results" / "laptop", tmp_path / "own"
+    first = FEDAVG.read(Context(results=str(beside)))
+    before = {path: path.read_bytes() for path in beside.rglob("*.*")}
+    context = Context(results=str(own), kept=(str(beside),))
+    with monkeypatch.context() as patched, collect_remarks() as told:
+        patched.setattr("fedtheory.claims.experiments.run", None)
+        assert FEDAVG.is_done(context) and (FEDAVG.read(context)["value"] == first["value"]).all()
+        assert (read_runs([FEDAVG], context)[0]["value"] == first["value"]).all()
+    assert told == {"those of results/laptop, made before (--fresh makes them anew)": {FEDAVG.key}}
+    other = replace(FEDAVG, seed=1)
+    read_runs([FEDAVG, other], context)
+    assert [path.name for path in own.iterdir()] == [other.key], "only what is not kept is made"
+    assert before == {path: path.read_bytes() for path in beside.rglob("*.*")}
+
+
+def test_a_run_that_is_kept_with_a_paper_and_was_made_otherwise_is_made_anew(tmp_path) -> None:
+    beside, own = tmp_path / "kept", tmp_path / "own"
+    first = FEDAVG.read(Context(results=str(beside)))
+    identity = beside / FEDAVG.key / "identity.json"
+    identity.write_text(json.dumps(json.loads(identity.read_text()) | {"versions": {"numpy": "1.0"}}))
+    context = Context(results=str(own), kept=(str(beside),))
+    assert not FEDAVG.is_done(context)
+    with collect_remarks() as told:
+        assert (FEDAVG.read(context)["value"] == first["value"]).all() and told == {}
+    assert [path.name for path in own.iterdir()] == [FEDAVG.key]
 
 
 def test_everything_that_decides_the_numbers_is_in_the_name() -> None:
