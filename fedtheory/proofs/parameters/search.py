@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.core.errors import require
 from fedtheory.core.exact import reduce_rows
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.closed_forms import fit, monomials
 from fedtheory.proofs.parameters.derivation import NotProved, check_at_point, store
+from fedtheory.proofs.parameters.double_roots import find_double_root
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.joint import joint_multipliers
 from fedtheory.proofs.parameters.points import prove_at_point
@@ -306,7 +306,6 @@ class MultiplierSearch:
         self, known: Mapping[int, RationalFunction], still: Sequence[int], j: int
     ) -> RationalFunction | None:
         """The free multiplier s of a tight conclusion: det Z(s) has a double root there."""
-        sympy = require("sympy", "proofs for all parameters")
         zero, one = self.field.zero, self.field.one
         order = [m for m in still if m != j]
         table = []
@@ -325,19 +324,13 @@ class MultiplierSearch:
             remainder(self.system, [base[m] for m in range(len(self._rows))], self._rows), zero
         )
         along = self.system.matrices(remainder(flat, [slope[m] for m in range(len(self._rows))], self._rows), zero)
-        s = sympy.Symbol("s_")
         for a, b in zip(start[:2], along[:2], strict=True):
             if not 1 < len(a) <= 6 or all(value == 0 for row in b for value in row):
                 continue
             live = [i for i in range(len(a)) if any(v != 0 for v in (*a[i], *b[i]))]
-            matrix = sympy.Matrix([[a[i][k].expression + s * b[i][k].expression for k in live] for i in live])
-            determinant = sympy.Poly(sympy.numer(sympy.together(matrix.det(method="berkowitz"))), s)
-            if determinant.is_zero:
-                continue
-            repeated = sympy.gcd(determinant, determinant.diff(s))
-            if repeated.degree() == 1:
-                root = sympy.cancel(-repeated.coeff_monomial(1) / repeated.coeff_monomial(s))
-                return self.field.sympify(root)
+            root = find_double_root(self.field, *([[matrix[i][k] for k in live] for i in live] for matrix in (a, b)))
+            if root is not None:
+                return root
         return None
 
 
