@@ -267,7 +267,8 @@ def make_experiment_context(
     from fedtheory.claims.context import Context
     from fedtheory.claims.needs import find_kept, find_store, forget_older_runs, forget_runs
 
-    results, kept = asked["results"], ()
+    results = asked["results"]
+    kept: tuple[str, ...] = ()
     if results is None:
         results = find_store()
         forget_older_runs(results)

@@ -15,7 +15,7 @@ def find_double_root(
 ) -> RationalFunction | None:
     """Return the only double root s of det(start + s along), where there is one.
 
-    The entries are numbers of the field. Denominators are taken out row by row, so that the determinant is one of polynomials in s and the parameters.
+    The entries are numbers of the field. Denominators are taken out row by row, which leaves a determinant of polynomials in s and the parameters.
     """
     sympy = require("sympy", "proofs for all parameters")
     ring = sympy.ring(("s_", *map(str, field.symbols)), sympy.QQ)[0]
