@@ -10,18 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 from planted import judge
 
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.identity import FILE, KEPT, SHARED, EditedRun, Identity, RefusedRun, hash_run
+from fedtheory.claims.logs import read_log
 from fedtheory.core.errors import InvalidInput
 from fedtheory.running.families import read_options
 from paper_checks.dualfl.experiments import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
-from paper_checks.kept import FOLDER, asked_for, flaws, kept, make_sample, stale, stamp
+from paper_checks.kept import FOLDER, asked_for, flaws, kept, make_sample, stale, stamp, training_of
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
@@ -60,6 +62,21 @@ def test_words_at_small_size_are_those_of_the_kept_runs(monkeypatch) -> None:
     context = Context(size="small", results=str(FOLDER / "small"))
     assert len(told) == 6
     assert {id: judge("paper_checks.afedpd", id, context).status for id in told} == told
+
+
+@pytest.mark.slow
+def test_a_run_of_each_method_at_laptop_size_comes_out_as_it_is_kept(tmp_path) -> None:
+    """To rounding, for another processor ends in other digits; on the one that made them, byte by byte."""
+    methods = {training_of(folder).method for folder in kept("laptop")}
+    names = [*make_sample("laptop", Context(), tmp_path, sample=len(methods))]
+    assert {training_of(tmp_path / name).method for name in names} == methods and len(names) == len(methods) > 25
+    for name in names:
+        new, old = (
+            read_log(root / name, training_of(tmp_path / name).rounds) for root in (tmp_path, FOLDER / "laptop")
+        )
+        assert new is not None and old is not None and {*new.columns} == {*old.columns}
+        for column, values in old.columns.items():
+            np.testing.assert_allclose(new[column], values, rtol=1e-6, err_msg=f"{column} of {name}")
 
 
 def test_nothing_else_is_kept() -> None:
