@@ -24,7 +24,7 @@ def find_store(folder: Path = JOURNALS) -> Path:
     return folder / f"runs-{hash_dependencies([*find_papers().values(), *find_problem_modules()])}"
 
 
-def find_kept(size: Size) -> tuple[str, ...]:
+def find_kept_runs(size: Size) -> tuple[str, ...]:
     """Return the folders of runs that known papers keep for a size: ``results/<size>`` beside a paper's package."""
     beside = {name.rpartition(".")[0] for name in find_papers().values()}
     specs = [importlib.util.find_spec(name) for name in sorted(beside - {""})]

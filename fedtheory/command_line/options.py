@@ -265,14 +265,14 @@ def make_experiment_context(
     A device is looked for here, before anything is run, unless ``remote`` machines are to do the work.
     """
     from fedtheory.claims.context import Context
-    from fedtheory.claims.needs import find_kept, find_store, forget_older_runs, forget_runs
+    from fedtheory.claims.needs import find_kept_runs, find_store, forget_older_runs, forget_runs
 
     results = asked["results"]
     kept: tuple[str, ...] = ()
     if results is None:
         results = find_store()
         forget_older_runs(results)
-        kept = () if forgotten else find_kept(asked["size"])
+        kept = () if forgotten else find_kept_runs(asked["size"])
     if not remote:
         choose_place(asked["device"], asked["library"])
     context = Context(

@@ -11,7 +11,7 @@ from planted import judge, plant
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training, list_trainings
-from fedtheory.claims.needs import find_kept, find_store, list_needs, make_needs
+from fedtheory.claims.needs import find_kept_runs, find_store, list_needs, make_needs
 from fedtheory.claims.references import Reference, find_papers, load_claims
 from fedtheory.claims.verdict import Verdict
 
@@ -69,7 +69,7 @@ def _judge_from_runs(reference, context: Context, monkeypatch) -> Verdict:
 def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
     """One test a paper, because its claims share their runs: those kept with it, and of others those that the commands make or go on from."""
     references = EXPERIMENTS[paper]
-    context = Context(results=str(find_store(ROOT / ".fedtheory")), kept=find_kept("laptop"))
+    context = Context(results=str(find_store(ROOT / ".fedtheory")), kept=find_kept_runs("laptop"))
     assert not {o.key: o.error for o in make_needs(list_needs(references, context), context) if o.error}
     reads, found, missed, read, asked_for = Reads(monkeypatch), {}, [], set[str](), set[str]()
     for reference in references:
