@@ -208,8 +208,8 @@ def _complete(folder: Path, training: Training, context: Context) -> Log | None:
 def read_runs(trainings: Sequence[Training], context: Context) -> list[Log]:
     """Return what runs measured (`Training.read`); those that have not begun and are alike are made at once."""
     if context.results is not None:
-        begun = [(Path(context.results) / training.key).exists() for training in trainings]
-        new = [t for t, own in zip(trainings, begun, strict=True) if not own and _kept(t, context) is None]
+        roots = [Path(root) for root in (context.results, *context.kept)]
+        new = [training for training in trainings if not any((root / training.key).exists() for root in roots)]
         for group in group_runs(new, context):
             if len(group) > 1:
                 make_runs(group, context)

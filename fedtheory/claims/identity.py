@@ -31,7 +31,7 @@ from fedtheory.measures.catalogue import look_up
 from fedtheory.measures.residuals import RESIDUALS, WithResiduals
 from fedtheory.running.families import read_options
 from fedtheory.tools.definitions import LAMBDA, Definition, hash_definitions
-from fedtheory.tools.untrusted import read_bytes, read_json_file
+from fedtheory.tools.untrusted import open_file, read_json_file, stamp_file
 from fedtheory.tools.versions import find_versions
 
 if TYPE_CHECKING:
@@ -239,17 +239,23 @@ def require_unedited(folder: Path, stored: Identity) -> None:
 
 def hash_run(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of the files of a run that is done, of those that are there."""
-    return {name: hashlib.sha256(read_bytes(folder / name)).hexdigest() for name in KEPT if (folder / name).exists()}
+    stamps = {name: stamp_file(folder / name) for name in KEPT}
+    return {name: _hash_file(folder / name, stamp) for name, stamp in stamps.items() if stamp is not None}
 
 
 def _other_method(folder: Path, training: AskedFor) -> list[str]:
     """What a run's summary says of its method, where it is another one here: its defaults have changed."""
-    try:
-        said = str(read_json_file(folder / "summary.json", "the summary of a run", finite=False)["algorithm"])
-    except (ValueError, KeyError, TypeError):
-        return []
+    said = _read_method(folder, stamp_file(folder / "summary.json"))
     here = repr(listed(training.method).build(**training.settings))
-    return [] if here in said else [f"made with {said}, here {here}"]
+    return [] if said is None or here in said else [f"made with {said}, here {here}"]
+
+
+@lru_cache(maxsize=4096)
+def _read_method(folder: Path, stamp: tuple[int, ...] | None) -> str | None:
+    try:
+        return str(read_json_file(folder / "summary.json", "the summary of a run", finite=False)["algorithm"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def share_identities(root: Path, identities: Mapping[str, Identity]) -> None:
@@ -400,10 +406,10 @@ def _hash_data(family: Any, options: Any) -> dict[str, str] | None:
         found = family.files(options)
     except NotAvailable:
         return None
-    return {name: _hash_file(path, path.stat().st_mtime_ns, path.stat().st_size) for name, path in found.items()}
+    return {name: _hash_file(path, stamp_file(path)) for name, path in found.items()}
 
 
-@lru_cache(maxsize=1024)
-def _hash_file(path: Path, changed: int, size: int) -> str:
-    with path.open("rb") as file:
+@lru_cache(maxsize=16_384)
+def _hash_file(path: Path, stamp: tuple[int, ...] | None) -> str:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from fedtheory.claims.identity import RefusedRun
 from fedtheory.core.errors import InvalidInput
-from fedtheory.tools.untrusted import read_json_file, read_text
+from fedtheory.tools.untrusted import read_json_file, read_text, stamp_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +80,14 @@ def read_log(folder: Path, rounds: int) -> Log | None:
     RefusedRun
         A file of it is there and cannot be read.
     """
+    stamps = stamp_file(folder / "metrics.csv"), stamp_file(folder / "summary.json")
+    return None if None in stamps else _read_log(folder, rounds, stamps)
+
+
+@lru_cache(maxsize=4096)
+def _read_log(folder: Path, rounds: int, stamps: Any) -> Log | None:
+    """The same of files that are there; claims share runs."""
     table, about = folder / "metrics.csv", folder / "summary.json"
-    if not (table.exists() and about.exists()):
-        return None
     try:
         columns = _read_table(read_text(table))
         summary = read_json_file(about, "the summary of a run", finite=False)

@@ -14,8 +14,9 @@ import stat
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory.core.errors import InvalidInput
 
@@ -42,7 +43,7 @@ class _Malformed(ValueError):
 
 
 @contextmanager
-def open_file(path: Path | str, most: int | None = None) -> Iterator[IO[bytes]]:
+def open_file(path: Path | str, most: int | None = None) -> Iterator[BufferedReader]:
     """Open a regular file, to be read.
 
     Raises
@@ -79,6 +80,15 @@ def read_bytes(path: Path | str, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise InvalidInput(f"{show_path(path)} is longer than {most} bytes")
     return content
+
+
+def stamp_file(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from one that took its place or was changed; None where there is none. Caches of what was read are keyed by it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def read_text(path: Path | str, most: int = MOST_BYTES) -> str:
