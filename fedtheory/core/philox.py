@@ -35,12 +35,21 @@ def draw_words(seed: Words, purpose: int, position: Words, round: int, counters:
         part = slice(first, first + block)
         place = (position[part, None] + steps).ravel()
         keys = np.repeat(seed[part], counters)
-        found[first * counters : first * counters + len(keys)] = _philox(place, np.uint64(round), keys, purpose)
+        found[first * counters : first * counters + len(keys)] = _philox(
+            place, np.full_like(place, round), keys, purpose
+        )
     return found.reshape(len(seed), counters, COUNTER_WORDS)
 
 
-def _philox(place: Words, round: np.uint64, seed: Words, purpose: int) -> Words:
-    a, b, c, d = place, np.zeros_like(place), np.zeros_like(place), np.full_like(place, round)
+def draw_ahead(seed: Words, purpose: int, round: int, rounds: int) -> Words:
+    """The first words ``(rounds, streams, 1, 4)`` of `draw_words` from position 0, for so many rounds: a round of few streams costs as much alone."""
+    at = np.repeat(np.arange(round, round + rounds, dtype=np.uint64), len(seed))
+    found = _philox(np.ones_like(at), at, np.tile(seed, rounds), purpose)
+    return found.reshape(rounds, len(seed), 1, COUNTER_WORDS)
+
+
+def _philox(place: Words, round: Words, seed: Words, purpose: int) -> Words:
+    a, b, c, d = place, np.zeros_like(place), np.zeros_like(place), round
     for k in range(_ROUNDS):
         high_a, low_a = _multiply(_MULTIPLIERS[0], a)
         high_c, low_c = _multiply(_MULTIPLIERS[1], c)

@@ -18,18 +18,27 @@ from numpy.typing import NDArray
 
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.numbers import is_exactly
-from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_words, subsets
+from fedtheory.core.philox import COUNTER_WORDS, as_uniform, draw_ahead, draw_words, subsets
 
 _FEW_STREAMS = (
     8  # up to so many, and for stretches of more counters than this, NumPy draws from one stream after the other
 )
 _LONG = 256
+_AHEAD, _MANY_STREAMS = 16, 2**11  # rounds of few numbers that are drawn at once, unless the streams are many
 _LARGE_SET = 10_000  # NumPy's choice from more shuffles, where it is of more than a twentieth
 
 
 @lru_cache(maxsize=256)
 def _word(purpose: str) -> int:
     return int.from_bytes(hashlib.blake2b(purpose.encode(), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=16)
+def _draw_block(seeds: bytes, word: int, block: int) -> NDArray[np.uint64]:
+    """The words of a block of rounds: a coin is tossed in each, and asked for again to count what was sent."""
+    found = draw_ahead(np.frombuffer(seeds, dtype=np.uint64), word, block * _AHEAD, _AHEAD)
+    found.flags.writeable = False
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +138,13 @@ class Key:
         return found
 
     def _words(self, purpose: str, seeds: NDArray[Any], positions: Any, counters: int) -> NDArray[np.uint64]:
-        places = np.broadcast_to(np.asarray(positions, dtype=np.uint64), len(seeds))
-        return draw_words(seeds.astype(np.uint64), _word(self.heading + purpose), places, self.round, counters)
+        keys, word = seeds.astype(np.uint64), _word(self.heading + purpose)
+        if counters == 1 and len(keys) <= _MANY_STREAMS and np.ndim(positions) == 0 and positions == 0:
+            block, k = divmod(self.round, _AHEAD)
+            found: NDArray[np.uint64] = _draw_block(keys.tobytes(), word, block)[k]
+            return found
+        places = np.broadcast_to(np.asarray(positions, dtype=np.uint64), len(keys))
+        return draw_words(keys, word, places, self.round, counters)
 
     def _stream(self, seed: Any, purpose: str) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(**self._address(seed, _word(self.heading + purpose))))

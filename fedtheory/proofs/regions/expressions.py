@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from fedtheory.core.exact import rational
 
 #: the largest exponent in absolute value, and the longest text and deepest tree that are read
 MOST_POWER, MOST_CHARACTERS, MOST_LEVELS = 1000, 10_000, 100
+MOST_BITS = 1_000_000  #: of a power, numerator and denominator
 
 _BINARY: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -70,7 +71,7 @@ class Expression:
         if isinstance(text, Expression):
             return text
         if isinstance(text, str):
-            return _read(_tree(text), text)
+            return _parse(text)
         found = rational(text)
         if isinstance(found, bool) or not isinstance(found, int | Fraction):
             raise InvalidInput(f"expected a number or an expression as text, got {text!r}")
@@ -230,6 +231,12 @@ def _tree(text: str) -> ast.expr:
         ) from None
 
 
+@lru_cache(maxsize=16_384)
+def _parse(text: str) -> Expression:
+    """Statements and proofs say the same few expressions again and again."""
+    return _read(_tree(text), text)
+
+
 def _read(node: ast.expr, text: str, level: int = 0) -> Expression:
     if level > MOST_LEVELS:
         raise InvalidInput(f"the expression has more than {MOST_LEVELS} levels: {text[:80]!r}")
@@ -238,8 +245,11 @@ def _read(node: ast.expr, text: str, level: int = 0) -> Expression:
         return _read(part, text, level + 1)
 
     match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return number(_exact(value, ast.get_source_segment(text.strip(), node) or repr(value)))
+        case ast.Constant(value=int() as value) if not isinstance(value, bool):
+            return number(value)
+        case ast.Constant(value=float() as value):
+            written = ast.get_source_segment(text.strip(), node) or repr(value)
+            return number(_exact(written.replace("_", ""), text))
         case ast.Name(id=name) if name.isidentifier() and name not in ("max", "min"):
             return Expression("name", value=name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -256,11 +266,14 @@ def _read(node: ast.expr, text: str, level: int = 0) -> Expression:
     )
 
 
-def _exact(value: int | float, written: str) -> Fraction:
-    try:
-        return Fraction(written.replace("_", ""))  # all digits that were written
-    except ValueError:  # such as 0x10
-        return Fraction(repr(value))
+def _exact(written: str, text: str) -> Fraction:
+    """All digits that were written; a power of ten is kept small, since the number is written out."""
+    exponent = written.lower().partition("e")[2]
+    if exponent and abs(int(exponent)) > MOST_POWER:
+        raise InvalidInput(
+            f"{written[:80]!r} cannot stand in an expression; the power of ten is at most {MOST_POWER}: {text[:80]!r}"
+        )
+    return Fraction(written)
 
 
 def _power(base: Any, power: Any, whole: Expression) -> Any:
@@ -268,6 +281,11 @@ def _power(base: Any, power: Any, whole: Expression) -> Any:
         power = power.as_exponent()
     if not isinstance(power, Fraction) or power.denominator != 1 or abs(power) > MOST_POWER:
         raise InvalidInput(f"a power must be a whole number of at most {MOST_POWER} in absolute value, in {whole}")
+    if (
+        isinstance(base, Fraction)
+        and abs(power) * (base.numerator.bit_length() + base.denominator.bit_length()) > MOST_BITS
+    ):
+        raise InvalidInput(f"a power has more than {MOST_BITS} bits, in {str(whole)[:80]}")
     try:
         return base ** int(power)
     except ZeroDivisionError:
