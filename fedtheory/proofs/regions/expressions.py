@@ -22,7 +22,7 @@ from fedtheory.core.exact import rational
 
 #: the largest exponent in absolute value, and the longest text and deepest tree that are read
 MOST_POWER, MOST_CHARACTERS, MOST_LEVELS = 1000, 10_000, 100
-MOST_BITS = 1_000_000  #: of a power, numerator and denominator
+MOST_BITS_OF_A_POWER = 1_000_000  #: of a power, numerator and denominator
 
 _BINARY: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -283,9 +283,9 @@ def _power(base: Any, power: Any, whole: Expression) -> Any:
         raise InvalidInput(f"a power must be a whole number of at most {MOST_POWER} in absolute value, in {whole}")
     if (
         isinstance(base, Fraction)
-        and abs(power) * (base.numerator.bit_length() + base.denominator.bit_length()) > MOST_BITS
+        and abs(power) * (base.numerator.bit_length() + base.denominator.bit_length()) > MOST_BITS_OF_A_POWER
     ):
-        raise InvalidInput(f"a power has more than {MOST_BITS} bits, in {str(whole)[:80]}")
+        raise InvalidInput(f"a power has more than {MOST_BITS_OF_A_POWER} bits, in {str(whole)[:80]}")
     try:
         return base ** int(power)
     except ZeroDivisionError:
