@@ -53,6 +53,18 @@ def test_many_streams_are_numpys(first, r, width, position) -> None:
         np.testing.assert_array_equal(stretches[k], one.client_uniform("c", 10**7, width, np.array([position, 3])))
 
 
+@given(first=seeds, block=st.integers(0, 10**8))
+@settings(max_examples=10)
+def test_coins_of_many_streams_are_the_same_asked_in_any_order(first, block) -> None:
+    """A block of rounds is drawn at once; other streams and other purposes have blocks of their own."""
+    many = np.array([first + k for k in range(9)], dtype=np.uint64)
+    asked = [16 * block + k for k in (15, 0, 16, 7, 15)]
+    for r in asked:
+        for seed, purpose in ((many, "a"), (many, "b"), (many[::-1], "a")):
+            alone = [Key(int(one), r).uniform(purpose) for one in seed]
+            np.testing.assert_array_equal(Key(seed, r).uniform(purpose), alone)
+
+
 @given(first=seeds, r=rounds, n=st.integers(1, 80), data=st.data())
 @settings(max_examples=60)
 def test_many_subsets_are_numpys(first, r, n, data) -> None:

@@ -21,6 +21,7 @@ from fedtheory.proofs.checker.derivations import DERIVATION_FORMAT, check_deriva
 from fedtheory.proofs.checker.files import check_named_file
 from fedtheory.proofs.checker.reading import MOST_BYTES
 from fedtheory.proofs.checker.refusals import NotChecked, Refused
+from fedtheory.proofs.parameters.double_roots import find_double_root
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.methods import StatedContraction, bound_system, prove_bound, prove_contraction
 from fedtheory.proofs.parameters.scalings import find_scalings
@@ -92,6 +93,16 @@ def test_comparisons_are_decided_on_the_region_or_refused():
     for undecided in (lambda: lr * big_l < 1, lambda: p < 1):
         with pytest.raises(CannotTrace):
             undecided()
+
+
+def test_a_determinant_has_one_double_root_or_none():
+    field = ParameterField(Region.parse("0 < a, 0 < b"))
+    a, b, zero, one = (field.read(text) for text in ("a", "b", "0", "1"))
+    root = a / (a + b)
+    twice = [[-root, zero, zero], [zero, -root / b, zero], [zero, zero, a]]
+    assert find_double_root(field, twice, [[one, zero, zero], [zero, 1 / b, zero], [zero, zero, one]]) == root
+    assert find_double_root(field, [[a, b], [b, a]], [[one, zero], [zero, one]]) is None, "roots a - b and a + b"
+    assert find_double_root(field, [[a, a], [a, a]], [[b, b], [b, b]]) is None, "the determinant is zero throughout"
 
 
 def test_equal_numbers_have_equal_hashes():

@@ -82,14 +82,22 @@ def test_other_text_is_refused(text):
     [
         ("1+" * 100_000 + "1", r"an expression of 200001 characters is longer than the \d+ that are read"),
         ("-" * 150 + "a", r"the expression has more than \d+ levels: '-----"),
+        ("1e99999999", "'1e99999999' cannot stand in an expression; the power of ten is at most 1000"),
+        ("a + 1e-99999999", "'1e-99999999' cannot stand in an expression"),
         (True, "expected a number or an expression as text, got True"),
         ((1, 2), r"expected a number or an expression as text, got \(1, 2\)"),
     ],
-    ids=["long", "deep", "truth", "pair"],
+    ids=["long", "deep", "huge", "tiny", "truth", "pair"],
 )
 def test_what_would_be_read_for_ever_or_is_no_number_is_told(text, why):
     with pytest.raises(InvalidInput, match=why):
         Expression.parse(text)
+
+
+def test_a_power_of_a_power_is_not_written_out():
+    with pytest.raises(InvalidInput, match="a power has more than 1000000 bits"):
+        Expression.parse("((10**1000)**1000)**1000").at({})
+    assert Expression.parse("(2**1000)**100").at({}) == 2**100_000
 
 
 @pytest.mark.parametrize(
