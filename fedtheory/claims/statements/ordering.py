@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -92,19 +92,31 @@ class Side:
         self, draw: tuple[int, int], metric: str, rounds: int, coins: int, every: int = 1
     ) -> NDArray[np.float64]:
         """The metric every so many rounds, one row for each sequence of coins; infinite from where a run diverged."""
-        problem: Any = self.problem(np.random.default_rng(draw))
-        found = constants(problem) if can(problem, "certify") else {}
-        known = {name: float(c.value) for name, c in found.items() if np.ndim(c.value) == 0}
-        x0 = np.full((coins, problem.d), self.start)
-        method, chosen = choose_metrics([metric], self.named_method.over(known, float), problem, x0[:1])
-        seeds = np.arange(coins) + 1_000 * draw[1] + 1_000_000 * draw[0]
-        given: Mapping[str, Any] = {"participation": self.participation} if self.participation else {}
-        return np.asarray(
-            run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)[metric]
-        )
+        try:
+            hash(self)
+        except TypeError:  # such as participation by a list
+            return _measure.__wrapped__(self, draw, metric, rounds, coins, every)
+        return _measure(self, draw, metric, rounds, coins, every)
 
     def __str__(self) -> str:
         return self.name or str(self.named_method)
+
+
+@lru_cache(maxsize=512)
+def _measure(
+    side: Side, draw: tuple[int, int], metric: str, rounds: int, coins: int, every: int
+) -> NDArray[np.float64]:
+    """Orderings that share a side share its runs."""
+    problem: Any = side.problem(np.random.default_rng(draw))
+    found = constants(problem) if can(problem, "certify") else {}
+    known = {name: float(c.value) for name, c in found.items() if np.ndim(c.value) == 0}
+    x0 = np.full((coins, problem.d), side.start)
+    method, chosen = choose_metrics([metric], side.named_method.over(known, float), problem, x0[:1])
+    seeds = np.arange(coins) + 1_000 * draw[1] + 1_000_000 * draw[0]
+    given: Mapping[str, Any] = {"participation": side.participation} if side.participation else {}
+    return np.asarray(
+        run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)[metric]
+    )
 
 
 @dataclass(frozen=True)

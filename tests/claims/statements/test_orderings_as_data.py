@@ -7,7 +7,7 @@ from evidence import judged
 from fedtheory.claims.context import Context
 from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.core.errors import InvalidInput
-from fedtheory.core.participation import Uniform
+from fedtheory.core.participation import Fixed, Uniform
 from problems.logistic import logistic
 from problems.quadratics import random_quadratics
 
@@ -75,6 +75,15 @@ def test_both_sides_of_a_draw_share_data_and_coins():
     assert first.values(*asked).shape == (2, 6) and not np.array_equal(*first.values(*asked)[:, 1:])
     assert not np.array_equal(first.values((3, 5), "gap", 5, 2), first.values(*asked))
     assert np.array_equal(some.values(*asked)[0], some.values(*asked)[1])
+
+
+def test_a_side_whose_clients_are_a_list_is_measured():
+    asked = (3, 4), "gap", 5, 2
+    some = [
+        Side("fedavg", "lr = 1/L", problem=quadratics, participation=Fixed(who)) for who in ([0, 1], (0, 1), (0, 2))
+    ]
+    listed, same, other = (side.values(*asked) for side in some)
+    assert np.array_equal(listed, same) and not np.array_equal(same, other)
 
 
 def test_noise_is_told_as_an_ordering_as_rarely_as_the_level_says():
