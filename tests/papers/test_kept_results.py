@@ -66,14 +66,14 @@ MISSING = {"SAFARI-E11"}  # cells of its table were not run, and are made where 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", TOLD)
-def test_words_at_small_size_are_those_of_the_kept_runs(page, monkeypatch) -> None:
+def test_words_at_small_size_are_those_of_the_kept_runs(page, tmp_path, monkeypatch) -> None:
     """No run is made, and neither data nor PyTorch is needed; what a page does not tell is inconclusive."""
     row, count = TOLD[page]
     text = (FOLDER.parents[1] / "docs" / f"{page}.md").read_text().partition("## MNIST at the paper's size")[0]
     told = {id if page != "safari" else f"SAFARI-{id}": word for id, word in re.findall(row, text, re.MULTILINE)}
     assert len(told) == count
     monkeypatch.setattr("fedtheory.claims.experiments.run", None)
-    context = Context(size="small", results=str(FOLDER / "small"))
+    context = Context(size="small", results=str(tmp_path), kept=(str(FOLDER / "small"),))
     claims = load_claims(source := find_papers()[page])
     for id in sorted({id for id, claim in claims.items() if claim.needs is not None} - MISSING):
         word = f"{told[id]} in an analogue" if id in told else "inconclusive"
