@@ -114,9 +114,10 @@ def _measure(
     method, chosen = choose_metrics([metric], side.named_method.over(known, float), problem, x0[:1])
     seeds = np.arange(coins) + 1_000 * draw[1] + 1_000_000 * draw[0]
     given: Mapping[str, Any] = {"participation": side.participation} if side.participation else {}
-    return np.asarray(
-        run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)[metric]
-    )
+    trace = run(method, problem, x0, rounds, seed=seeds, metrics=chosen, every=every, progress=False, **given)
+    values = np.array(trace[metric])
+    values.flags.writeable = False  # several orderings read it
+    return values
 
 
 @dataclass(frozen=True)
