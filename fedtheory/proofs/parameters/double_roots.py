@@ -1,4 +1,4 @@
-"""Where the determinant of a matrix that grows along a line vanishes twice: the only place at which the matrix can be semidefinite on both sides."""
+"""Where the determinant of a matrix that changes along a line has a double root: a candidate for the free multiplier of a tight conclusion."""
 
 from __future__ import annotations
 
