@@ -77,12 +77,14 @@ def test_words_at_small_size_are_those_of_the_kept_runs(page, tmp_path, monkeypa
     claims = load_claims(source := find_papers()[page])
     for id in sorted({id for id, claim in claims.items() if claim.needs is not None} - MISSING):
         word = f"{told[id]} in an analogue" if id in told else "inconclusive"
-        assert judge(source, id, context).status == word, id
+        found = judge(source, id, context)
+        assert found.status == word, id
+        assert found.error is None or (id not in told and found.error.startswith("NotAvailable")), found.error
 
 
 @pytest.mark.slow
 def test_a_run_of_each_method_at_laptop_size_comes_out_as_it_is_kept(tmp_path) -> None:
-    """To rounding, for another processor ends in other digits; on the one that made them, byte by byte."""
+    """To rounding, for another processor ends in other digits (on an older kernel of OpenBLAS within 2e-9)."""
     methods = {training_of(folder).method for folder in kept("laptop")}
     names = [*make_sample("laptop", Context(), tmp_path, sample=len(methods))]
     assert {training_of(tmp_path / name).method for name in names} == methods and len(names) == len(methods) > 25
