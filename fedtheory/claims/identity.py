@@ -31,7 +31,7 @@ from fedtheory.measures.catalogue import look_up
 from fedtheory.measures.residuals import RESIDUALS, WithResiduals
 from fedtheory.running.families import read_options
 from fedtheory.tools.definitions import LAMBDA, Definition, hash_definitions
-from fedtheory.tools.untrusted import open_file, read_json_file, stamp_file
+from fedtheory.tools.untrusted import MOST_BYTES, open_file, read_json_file, stamp_file
 from fedtheory.tools.versions import find_versions
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def require_unedited(folder: Path, stored: Identity) -> None:
 def hash_run(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of the files of a run that is done, of those that are there."""
     stamps = {name: stamp_file(folder / name) for name in KEPT}
-    return {name: _hash_file(folder / name, stamp) for name, stamp in stamps.items() if stamp is not None}
+    return {name: _hash_file(folder / name, stamp, MOST_BYTES) for name, stamp in stamps.items() if stamp is not None}
 
 
 def _other_method(folder: Path, training: AskedFor) -> list[str]:
@@ -410,6 +410,6 @@ def _hash_data(family: Any, options: Any) -> dict[str, str] | None:
 
 
 @lru_cache(maxsize=16_384)
-def _hash_file(path: Path, stamp: tuple[int, ...] | None) -> str:
-    with open_file(path) as file:
+def _hash_file(path: Path, stamp: tuple[int, ...] | None, most: int | None = None) -> str:
+    with open_file(path, most) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -104,6 +104,7 @@ def _read_table(text: str) -> dict[str, NDArray[np.float64]]:
     if len({*names}) < len(names) or any(len(line) != len(names) for line in lines):
         raise ValueError("metrics.csv: a column occurs twice, or a line is longer or shorter than the first")
     values = np.asarray(lines, dtype=float).reshape(len(lines), len(names))
+    values.flags.writeable = False  # claims share it
     return dict(zip(names, values.T, strict=True))
 
 
