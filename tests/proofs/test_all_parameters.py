@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fedtheory.algorithms.fedpd import FedPD
 from fedtheory.algorithms.gradient_descent import GradientDescent
@@ -23,8 +25,15 @@ from fedtheory.proofs.checker.reading import MOST_BYTES
 from fedtheory.proofs.checker.refusals import NotChecked, Refused
 from fedtheory.proofs.parameters.double_roots import find_double_root
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.parameters.methods import StatedContraction, bound_system, prove_bound, prove_contraction
+from fedtheory.proofs.parameters.methods import (
+    StatedContraction,
+    _entries_of,
+    bound_system,
+    prove_bound,
+    prove_contraction,
+)
 from fedtheory.proofs.parameters.scalings import find_scalings
+from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
 
 STATED = {"x_i": 1, "h_i": "(lr/p)**2"}
@@ -75,11 +84,53 @@ def test_fedpds_first_round(top):
     assert false.judgement.word == "refuted"
 
 
+GD = "max(L/(2*(2*L*lr + 1)), L*(1 - L*lr)**2/2)"
+
+
+@pytest.mark.parametrize(
+    "bound", [GD, "L/2*max(1/(2*L*lr + 1), (1 - L*lr)**2)", "(L - min(2*L*L*lr/(2*L*lr + 1), L**2*lr*(2 - L*lr)))/2"]
+)
+def test_gradient_descents_exact_first_step_for_every_step_size(bound):
+    """The larger of two expressions, in whatever way it is written (Taylor, Hendrickx and Glineur 2017, Conjecture 1 with one step)."""
+    pieces = prove_bound(lambda p: GradientDescent(p["lr"]), "0<L, 0<lr<2/L", 1, "gap", bound, mu=0)
+    assert {piece.judgement.word for piece in pieces} == {"proved for all parameters"}
+    lower = prove_bound(lambda p: GradientDescent(p["lr"]), "0<L, 0<lr<2/L", 1, "gap", f"0.99*({bound})", mu=0)
+    assert lower[-1].judgement.word != "proved for all parameters"
+
+
+CHOICES = st.recursive(
+    st.sampled_from(["a", "b", "1", "3", "a*b", "1/b"]),
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-"), inner),
+        st.builds("{}({}, {})".format, st.sampled_from(["max", "min"]), inner, inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from("*/"), st.sampled_from(["a", "(-b)", "2", "(a - b)"])),
+        st.builds("(-{})".format, inner),
+        st.builds("({} * {})".format, st.sampled_from(["a", "(-2)"]), inner),
+    ),
+    max_leaves=4,
+)
+
+
+@given(CHOICES, st.sampled_from(["max", "min"]))
+def test_entries_are_those_of_which_an_expression_is_the_largest_or_least(text, kind):
+    region = Region.parse("0<a, a<b")
+    field, stated = ParameterField(region), Expression.parse(text)
+    try:
+        entries = _entries_of(stated, kind, field)
+    except InvalidInput as error:
+        assert "without max and min" in str(error)
+        return
+    assert not any(entry.choices for entry in entries)
+    for a, b in ((Q(1, 3), Q(1, 2)), (Q(2), Q(7)), (Q(1, 9), Q(40))):
+        values = [entry.at({"a": a, "b": b}) for entry in entries]
+        assert stated.at({"a": a, "b": b}) == (max if kind == "max" else min)(values)
+
+
 def test_what_cannot_be_stated_is_refused():
     with pytest.raises(InvalidInput, match="weights of the fields"):
         prove_contraction(StatedContraction.read(lambda p: Scaffnew(p["lr"], 1), "0<mu<L, 0<lr<1/L", {"u": 1}, 1))
     with pytest.raises(InvalidInput, match="without max"):
-        prove_contraction(scaffnew("1 - min(lr*mu, p)"))
+        prove_contraction(scaffnew("1/min(lr*mu, p)"))
     field = ParameterField(Region.parse("0<L, 0<eta<1/L"))
     with pytest.raises(CannotTrace, match="one quantity"):
         bound_system(field, lambda p: FedPD(p["eta"]), 2, "min_stationarity", 1, mu="-L")

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import CannotTrace, InvalidInput
@@ -107,20 +107,42 @@ def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> li
     """Judge a contraction piece by piece of its region, up to the first that is not proved: it is proved if every piece is, and refuted if one is."""
     found = []
     for fixed, region in stated.region.cases():
-        for piece, entries in _pieces(region, _entries(stated.rate, fixed)):
+        for piece, entries in _pieces(region, _entries(stated.rate, region, fixed)):
             found.append(_prove_piece(stated, fixed, piece, entries, seconds))
             if found[-1].judgement.word != "proved for all parameters":
                 return found
     return found
 
 
-def _entries(rate: Expression, fixed: Mapping[str, Fraction]) -> list[Expression]:
-    """The entries of a maximum, or the rate itself."""
-    rate = rate.substitute(fixed)
-    parts = list(rate.parts) if rate.kind == "max" else [rate]
-    if any(part.choices for part in parts):
-        raise InvalidInput(f"a rate may be max(...) of expressions without max and min, got {rate}")
-    return parts
+def _entries(stated: Expression, region: Region, fixed: Mapping[str, Fraction]) -> list[Expression]:
+    """The entries of what is stated as a maximum: ``L*max(a, b)/2`` and ``1 - min(a, b)`` are one as well."""
+    return _entries_of(stated.substitute(fixed), "max", ParameterField(region))
+
+
+def _entries_of(e: Expression, kind: Literal["max", "min"], field: ParameterField) -> list[Expression]:
+    """Expressions without max and min, of which an expression is the maximum or minimum on the whole region."""
+    if not e.choices:
+        return [e]
+    other: Literal["max", "min"] = "min" if kind == "max" else "max"
+    if e.kind == kind:
+        return [entry for part in e.parts for entry in _entries_of(part, kind, field)]
+    kinds: list[Literal["max", "min"]] = []  # which of the parts' entries make entries, by the part
+    if e.kind in ("+", "-", "negative"):
+        kinds = [kind] * len(e.parts)
+        if e.kind != "+":
+            kinds[-1] = other
+    elif (
+        e.kind in ("*", "/")
+        and sum(part.choices for part in e.parts) == 1
+        and not (e.kind == "/" and e.parts[1].choices)
+    ):
+        factor = next(part for part in e.parts if not part.choices)
+        sign = field.sign(field.read(factor))
+        kinds = [] if sign is None else [kind if sign.direction > 0 else other] * len(e.parts)
+    if not kinds:
+        raise InvalidInput(f"{e} was not seen to be a {kind} of expressions without max and min")
+    parts = [_entries_of(part, each, field) for part, each in zip(e.parts, kinds, strict=True)]
+    return [Expression(e.kind, chosen) for chosen in itertools.product(*parts)]
 
 
 def _pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple[Region, list[Expression]]]:
@@ -380,7 +402,7 @@ def prove_bound(
     """Judge a bound, max of expressions included, as `prove_contraction` does (`bound_system` says what is stated, and its ``constants``)."""
     found = []
     for fixed, case in Region.parse(region).cases():
-        for piece, entries in _pieces(case, _entries(Expression.parse(bound), fixed)):
+        for piece, entries in _pieces(case, _entries(Expression.parse(bound), case, fixed)):
             field = ParameterField(piece)
 
             def with_factor(

@@ -1,8 +1,8 @@
 """Quantities of a round as formulas in the state: ``f(x) - f(x_star)``, ``mean(norm2(h_i - grad(f_i, x_star)))``.
 
-Beside ``+ - * / **`` there are: ``norm2(u)`` and ``dot(u, v)``, numbers of each client where a vector is one of each client; ``mean(...)``, their
-average; ``bar(u)``, the average of vectors; and functions of the state, ``f(x)`` and ``grad(f, x)``. The same text is evaluated on symbols of a
-system, on fractions and on floats: ``space`` says how.
+Beside ``+ - * / **`` there are: ``norm2(u)`` and ``dot(u, v)``, numbers of each client where a vector is one of each client; ``mean(...)``, the
+average over clients of numbers or of vectors, of which ``bar(u)`` is another name; and functions of the state, ``f(x)`` and ``grad(f, x)``. The same
+text is evaluated on symbols of a system, on fractions and on floats: ``space`` says how.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from fedtheory.core.errors import InvalidInput
+from fedtheory.proofs.every_n.vectors import Form
 
 #: what is asked of vectors, with the number of arguments
 OPERATIONS = {"norm2": 1, "dot": 2, "mean": 1, "bar": 1, "grad": 2}
@@ -94,7 +95,8 @@ def evaluate_quantity(
     Raises
     ------
     InvalidInput
-        A name has no value, or a number of each client was not averaged.
+        A name has no value, a number stands where a vector must or the other way round, a number of each client was not averaged, or it was
+        multiplied by another one before.
     """
 
     def go(node: ast.AST) -> Any:
@@ -116,10 +118,14 @@ def evaluate_quantity(
                     name, [go(part) for part in args] if name != "grad" else [args[0], go(args[1])], space, known, text
                 )
             case ast.BinOp(left=left, op=sign, right=right):
-                return _arithmetic(sign, go(left), go(right))
+                return _arithmetic(sign, go(left), go(right), text)
         raise InvalidInput(f"{ast.unparse(node)!r} cannot stand in a quantity")
 
     found = go(read_quantity(text))
+    if _is_vector(found):
+        raise InvalidInput(
+            f"the quantity {text!r} is a vector; a number is made of it by 'norm2({text})' or 'dot(..., ...)'"
+        )
     if isinstance(found, OfEachClient):
         raise InvalidInput(
             f"the quantity {text!r} is a number of each client; say which one of them, or their average: 'mean({text})'"
@@ -141,14 +147,14 @@ def expect_quantity(
 
 
 def _call(name: str, parts: list[Any], space: ProductSpace, known: Mapping[str, Any], text: str) -> Any:
+    if name in ("mean", "bar"):
+        return _average(parts[0], space)
+    if name != "grad" and any(isinstance(part, OfEachClient | Form | Fraction) for part in parts):
+        raise InvalidInput(f"{name}(...) in the quantity {text!r} is of vectors, and a number stands there")
     if name in ("norm2", "dot"):
         u, v = parts[0], parts[-1]
         product = space.dot(u, v)
         return OfEachClient(product) if space.is_of_each(u) or space.is_of_each(v) else product
-    if name == "mean":
-        return space.mean(parts[0].value) if isinstance(parts[0], OfEachClient) else parts[0]
-    if name == "bar":
-        return space.bar(parts[0])
     function = parts[0].id if name == "grad" and isinstance(parts[0], ast.Name) else name
     if function not in known or not hasattr(known[function], "at"):
         raise InvalidInput(f"{function!r} in the quantity {text!r} is no function of the state")
@@ -158,13 +164,28 @@ def _call(name: str, parts: list[Any], space: ProductSpace, known: Mapping[str, 
     return OfEachClient(value) if known[function].of_each(parts[-1]) else value
 
 
+def _is_vector(thing: Any) -> bool:
+    return hasattr(thing, "averaged")
+
+
+def _average(thing: Any, space: ProductSpace) -> Any:
+    if isinstance(thing, OfEachClient):
+        return space.mean(thing.value)
+    return space.bar(thing) if _is_vector(thing) else thing
+
+
 def _each(change: Callable[..., Any], *parts: Any) -> Any:
     if not any(isinstance(part, OfEachClient) for part in parts):
         return change(*parts)
     return OfEachClient(change(*(part.value if isinstance(part, OfEachClient) else part for part in parts)))
 
 
-def _arithmetic(sign: ast.operator, a: Any, b: Any) -> Any:
+def _arithmetic(sign: ast.operator, a: Any, b: Any, text: str) -> Any:
+    factors = [a, b] if isinstance(sign, ast.Mult) else [b] if isinstance(sign, ast.Div) else [a]
+    if not isinstance(sign, ast.Add | ast.Sub) and all(isinstance(part, OfEachClient | Form) for part in factors):
+        raise InvalidInput(
+            f"in the quantity {text!r} what is made of vectors or functions is multiplied, divided by or raised to a power; write it in the claim"
+        )
     match sign:
         case ast.Add():
             return _each(_add, a, b)

@@ -360,10 +360,9 @@ class QuantityPrinter:
         if word in ("norm2", "dot"):
             u, v = self._go(args[0], text), self._go(args[-1], text)
             return self.product(u.vec, v.vec, u.each or v.each)
-        if word == "mean":
-            return self._go(args[0], text)
-        if word == "bar":
-            return self._go(args[0], text).averaged()
+        if word in ("mean", "bar"):
+            inner = self._go(args[0], text)
+            return inner.averaged() if isinstance(inner, Paired) else inner
         function, point = (args[0].id, args[1]) if word == "grad" and isinstance(args[0], ast.Name) else (word, args[0])
         at = self._go(point, text)
         found, average = self.evaluated(function, at, text)
