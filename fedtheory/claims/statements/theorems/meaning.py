@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from fedtheory.claims.statements.on_region import require_sense
-from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.quantities import evaluate_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.states import MethodStates, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
@@ -44,8 +44,13 @@ def require_meaning(theorem: Theorem) -> None:
         trace = states.trace(point, theorem.parameters, 0, start=True)
     except CannotTrace:
         return  # told where the proof stops
+    known = trace.states[0][0][1]
     for text in theorem.quantities.values():
-        evaluate_quantity(text, SymbolicSpace(), {**trace.states[0][0][1], **point}, theorem.formulas)
+        if twice := sorted(names_of_quantity(text) & known.keys() & {*point, *theorem.where}):
+            raise InvalidInput(
+                f"{twice[0]!r} in the quantity {text!r} is a name of the state, and the theorem has another thing of this name; rename that"
+            )
+        evaluate_quantity(text, SymbolicSpace(), {**known, **point}, theorem.formulas)
 
 
 def find_contradiction(theorem: Theorem) -> str:

@@ -334,7 +334,20 @@ def _refute_at(
         found = _instance(theorem, claim, system, rounds, point, exact=exact)
         if found is not None:
             return found
+    if sentence.sign == "<" and exact and _are_equal_at_zero(theorem, gaps, rows, posed.trace):
+        raise _Suspected(
+            f"both sides of a strict inequality are equal at {_show(point)}, rounds {dict(rounds)}, where all vectors and values are zero"
+        )
     return None
+
+
+def _are_equal_at_zero(theorem: Theorem, gaps: Sequence[Any], rows: Sequence[NamedForm], trace: StateTrace) -> bool:
+    """Whether the least gap is zero where all vectors and values are, and these meet what is assumed: no instance shows by how much it fails."""
+    strict = {name for name, hypothesis in theorem.hypotheses.items() if hypothesis.sign == "<"}
+    met = all(form.constant <= 0 for _, form in trace.system(Form()).hypotheses) and all(
+        form.constant < 0 or (form.constant == 0 and name.split()[1] not in strict) for name, form in rows
+    )
+    return met and min(gap.constant if isinstance(gap, Form) else gap for gap in gaps) == 0
 
 
 def _has_floats(gap: Any) -> bool:

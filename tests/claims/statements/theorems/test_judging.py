@@ -10,7 +10,7 @@ import pytest
 from claims_in_place import put_claims
 from theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
-from fedtheory.claims import PlayedStates, Theorem, state
+from fedtheory.claims import MethodStates, PlayedStates, Theorem, state
 from fedtheory.claims.checking import judge_claim
 from fedtheory.claims.claim import NothingToPlant, Part, Reading
 from fedtheory.claims.context import Context
@@ -224,3 +224,29 @@ def test_a_limit_along_a_set_of_rounds_says_so() -> None:
     along = replace(CONVERGES, claim="dist2[T] -> 0 as T in J", proof="", where={})
     assert "J any infinite set of rounds" in describe_theorem(along)
     assert "(T \\in J)" in write_latex(along)
+
+
+FALLS = Theorem(
+    region="0 < L, 0 < lr < 1/L",
+    states=MethodStates("gd", "lr = lr", "L = L, mu = 0"),
+    rounds={"t": 0},
+    quantities={"d": "norm2(x - x_star)"},
+    claim="d[t+1] < d[t]",
+    proof="done: claim by derivation",
+)
+
+
+def test_a_strict_claim_that_is_an_equality_at_the_solution_is_not_supported() -> None:
+    verdict = judged(FALLS)
+    assert verdict.status == "inconclusive"
+    assert "both sides of a strict inequality are equal" in str(verdict.evidence)
+    apart = replace(FALLS, given={"away": "0 < d[t]"}, claim="d[t+1] < 2*d[t]")
+    assert "both sides of a strict" not in str(judged(apart).evidence), "where the hypothesis holds, it is true"
+
+
+@pytest.mark.parametrize(
+    "more", [{"region": "0 < L, 0 < lr < 1/L, 0 < x"}, {"where": {"x": "lr*L"}}], ids=["region", "where"]
+)
+def test_a_field_of_the_state_has_its_name_for_itself(more: dict[str, object]) -> None:
+    verdict = judged(replace(FALLS, claim="d[t+1] <= d[t]*(1 + x - x)", **more))
+    assert verdict.error is not None and "'x' in the quantity" in verdict.error
