@@ -33,7 +33,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.parts import proved_from_statement
 from fedtheory.claims.statements.bound import Bound, Contraction
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.every_round import as_theorem
+from fedtheory.claims.statements.every_round import as_theorem, tell_without_convexity
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.instances import require_parameters
 from fedtheory.claims.statements.judging import judge_statement
@@ -285,6 +285,8 @@ def find_of_theorem(
     outcome = judge_statement(statement, seed=context.seed, budget=context.budget)
     if outcome.unstated:
         yield Reading(outcome.unstated)
+    if outcome.word == "supported" and isinstance(statement, Bound) and (form := tell_without_convexity(statement)):
+        yield Reading(f"{form}.")
     yield from _parts_of(statement, outcome, name, role)
     if (line := outcome.line) is not None:
         yield PictureOfStatement(lambda seed: draw_line(statement, line, seed, corrected))

@@ -40,10 +40,9 @@ def as_theorem(bound: Bound) -> Theorem | None:
     """
     rounds, measure = _find_unbounded(bound), find_measure(bound.measure)
     of_round = find_measure(_OF_ONE_ROUND.get(bound.measure, bound.measure))
-    plain = isinstance(bound.method, str) and isinstance(bound.functions, str) and of_round.written
-    if rounds is None or not plain or bound.where or bound.constants:
+    if rounds is None or not _is_of_texts(bound) or not of_round.written:
         return None
-    region = Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
+    region = _region_without(bound, rounds)
     constants = read_settings(str(bound.functions))
     unlike = constants.pop("zeta", None)
     functions = ", ".join(f"{name} = {text}" for name, text in constants.items())
@@ -85,6 +84,32 @@ def as_theorem(bound: Bound) -> Theorem | None:
         name=bound.name,
         units=bound.units,
     )
+
+
+def tell_without_convexity(bound: Bound) -> str:
+    """How a bound of any number of rounds is to be stated for all of them at once, where the class is not convex; "" where it is, or is not known."""
+    rounds = _find_unbounded(bound)
+    if rounds is None or not _is_of_texts(bound) or find_measure(bound.measure).of_minimiser:
+        return ""
+    try:
+        states = MethodStates(str(bound.method), bound.options, str(bound.functions), bound.clients)
+        if _is_convex(states, _region_without(bound, rounds)):
+            return ""
+    except FedtheoryError:
+        return ""
+    return (
+        "Numbers of rounds were tried one by one. A Theorem speaks of all of them, where x* is any stationary point that f is nowhere below: "
+        "given={'bounded': '0 <= gap[t]'} with the quantity gap = 'f(x) - f(x_star)', and 'exists t in 0..N-1: ...' for the least of N rounds"
+    )
+
+
+def _is_of_texts(bound: Bound) -> bool:
+    texts = isinstance(bound.method, str) and isinstance(bound.functions, str)
+    return texts and not bound.where and not bound.constants
+
+
+def _region_without(bound: Bound, rounds: Parameter) -> Region:
+    return Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
 
 
 def _free_name(name: str, taken: set[str]) -> str:

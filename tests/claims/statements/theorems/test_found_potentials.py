@@ -16,7 +16,7 @@ from fedtheory.claims.claim import Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound
-from fedtheory.claims.statements.every_round import as_theorem
+from fedtheory.claims.statements.every_round import as_theorem, tell_without_convexity
 from fedtheory.claims.statements.near_misses import judge_near_misses
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
 from fedtheory.claims.statements.theorems.potentials import _list_simple
@@ -374,6 +374,22 @@ def test_a_bound_that_is_no_theorem_stays_one() -> None:
     assert least is not None and least.rounds == {"N": 4}
     smooth_only = of_every_n("gd", "stationarity", "2*L*R/N", functions="L, mu = -L")
     assert as_theorem(smooth_only) is None, "x* of a theorem is any stationary point, and that bound speaks of inf f"
+    assert "given={'bounded': '0 <= gap[t]'}" in tell_without_convexity(smooth_only)
+    assert tell_without_convexity(of_every_n("gd", "stationarity", "2*L*R/N")) == "", "it is a theorem"
+    assert tell_without_convexity(replace(smooth_only, region="0 < L, 0 < R, N in 1..4")) == ""
+
+
+def test_what_is_told_of_a_bound_without_convexity_is_a_theorem_that_is_proved() -> None:
+    told = Theorem(
+        region="0 < L",
+        states=MethodStates("gd", "lr = 1/L", "L, mu = -L"),
+        rounds={"t": 0, "N": 1},
+        quantities={"gap": "f(x) - f(x_star)", "slope2": "norm2(grad(f, x))"},
+        given={"bounded": "0 <= gap[t]"},
+        claim="exists t in 0..N-1: slope2[t] <= 2*L*gap[0]/N",
+    )
+    found = judge_claim(state("MINE", "mine", "Theorem 1", "In words.", told), "mine.py", Context())
+    assert found.status == "proved"
 
 
 class OfTrace:
