@@ -290,6 +290,9 @@ class SymbolicWorld(_World):
 
     def at(self, f: FunctionOf, x: Vector, name: str, g: Vector | None = None) -> tuple[Vector, Form]:
         """Gradient (a new vector, or the given one) and value of f at x; of a function that all clients share x must be common."""
+        for what, given in (("point", x), ("gradient", g)):
+            if not isinstance(given, Vector | None):
+                raise InvalidInput(f"the {what} of {name!r} is {given!r} and no vector; zero is v*0 of any vector v")
         if not f.client and not (x.common and (g is None or g.common)):
             raise InvalidInput(
                 f"{f.name!r} is one function for all clients, and {name!r} is at points that differ; take bar(x), or client=True"

@@ -389,3 +389,16 @@ def test_ends_with_a_maximum_are_refused():
 
     with pytest.raises(InvalidInput, match="the ends of 'eps' have max or min in them; state the region's pieces"):
         prove_lemma(Lemma("small", "nowhere", "0 < mu, 0 < L, max(mu, L) < eps", small, {"c": 1}))
+
+
+@pytest.mark.parametrize(
+    ("x", "g", "said"), [(0, None, "the point of 'gx' is 0 and no vector"), (None, 0, "the gradient of 'gx' is 0")]
+)
+def test_numbers_are_no_points(x, g, said):
+    def text(world, p, c):
+        f, v = world.function(p.L), world.vector("v")
+        slope, _ = world.at(f, v if x is None else x, "gx", g)
+        return norm2(slope) * c.c
+
+    with pytest.raises(InvalidInput, match=said):
+        Lemma("zero", "mine", "0 < L", text, {"c": 1})
