@@ -45,6 +45,7 @@ def write_scope(theorem: Theorem) -> list[str]:
     found += [f"sequence: {write_line(line)}" for line in _sequences(theorem)]
     if isinstance(theorem.states, MethodStates):
         found += [f"method: {theorem.states.named_method}", f"functions: {theorem.states.functions}"]
+        found += [f"clients: {tell_clients(theorem.states)}"] if theorem.states.clients else []
     found += [write_line(line) for line in _given(theorem)]
     found += list_words(theorem)
     named = {*theorem.given, *theorem.assumed}
@@ -71,6 +72,7 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
     told = tell_once(theorem)
     if isinstance(theorem.states, MethodStates):
         found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
+        found += [(f"clients: {tell_clients(theorem.states)}",)] if theorem.states.clients else []
         found += [(line,) for line in list_words(theorem)] if theorem.states.sigma is not None else []
     if told is not None:
         found += [*told.functions, *_assumed(theorem, told)]
@@ -215,7 +217,6 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
     elif isinstance(theorem.states, MethodStates):
         yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
         if theorem.states.sigma is not None:
-            yield (f"in expectation, clients {theorem.states.clients}",)
             yield from ((line,) for line in list_words(theorem))
     rounds = sorted({n for s in theorem.sentences for n in s.names} & theorem.rounds.keys())
     if rounds:
@@ -228,8 +229,19 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
     named = {*theorem.given, *theorem.assumed}
     yield from ((f"{piece}{ADDED}",) for piece in theorem.added if piece not in named and not piece.isidentifier())
     yield from ((*line, ADDED) for line in list_added(theorem))
-    if theorem.states is not None:
+    if isinstance(theorem.states, MethodStates) and theorem.states.clients:
+        yield (tell_clients(theorem.states),)
+        yield ("every dimension",)
+    elif theorem.states is not None:
         yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
+
+
+def tell_clients(states: MethodStates) -> str:
+    """How many clients there are, and how many of them are drawn, where that is stated."""
+    numbers = states.numbers_of_clients
+    if "s" in numbers:
+        return f"each round draws {numbers['s']} of {numbers.get('n', 'n')} clients, and quantities are expectations"
+    return f"{numbers['n']} clients" + (", and quantities are expectations" if states.sigma is not None else "")
 
 
 def _sequences(theorem: Theorem) -> Iterator[WordLine]:

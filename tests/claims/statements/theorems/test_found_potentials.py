@@ -244,9 +244,30 @@ def test_where_there_is_no_potential_it_is_told_why(theorem: Theorem, why: str) 
     assert isinstance(proof, str) and why in proof
 
 
+def test_it_is_told_who_takes_part() -> None:
+    """A theorem about drawn clients was shown as one about every number of clients, all of which take part."""
+    states = MethodStates("fedavg", "lr = lr, steps = 1", "L, mu", "n, s")
+    drawn = Theorem(
+        region="0 < mu < L, 0 < lr < 1/L, n in 2.., 1 <= s <= n",
+        states=states,
+        rounds={"t": 0},
+        quantities={"d": "norm2(x - x_star)"},
+        claim="d[t+1] <= d[t]",
+        proof="done: claim by derivation",
+    )
+    claim = state("MINE", "mine", "Theorem 1", "In words.", drawn)
+    who = "each round draws s of n clients, and quantities are expectations"
+    assert who in describe_theorem(drawn) and f"clients: {who}" in claim.assumptions
+    assert "every number of clients" not in describe_theorem(drawn)
+    everyone = replace(drawn, states=replace(states, clients=""), region="0 < mu < L, 0 < lr < 1/L")
+    assert "every number of clients and dimension" in describe_theorem(everyone)
+
+
 def test_noise_needs_its_number_of_clients_and_a_word() -> None:
     told = describe_theorem(FOUND["noise"])
-    assert "in expectation, clients n; assumed, noise: E mean_i" in told
+    assert (
+        "assumed, noise: E mean_i" in told and "; n clients, and quantities are expectations; every dimension" in told
+    )
     with pytest.raises(InvalidInput, match="averages over the clients"):
         noisy("d[N] <= R**2", clients="").parameters  # noqa: B018
     with pytest.raises(InvalidInput, match="the states have noise"):
