@@ -94,6 +94,15 @@ class ClientCounts:
         """That an instance has as many clients as the statement is about."""
         return Assumption(f"{self}: n = {n}", self.holds(n, point), "exact arithmetic")
 
+    @property
+    def in_words(self) -> str:
+        """As a sentence has it: ``every number n >= 2 of clients``, ``8 clients``."""
+        if self.parameter:
+            return f"{self.parameter} clients"
+        if self.last is None:
+            return f"every number n >= {self.first} of clients"
+        return f"{self.first} clients" if self.first == self.last else f"{self.first} to {self.last} clients"
+
     def __str__(self) -> str:
         if self.parameter:
             return f"{self.parameter} clients"

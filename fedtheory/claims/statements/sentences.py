@@ -16,7 +16,7 @@ from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.limit import MINIMISER, Divergence, Limit
 from fedtheory.claims.statements.made_methods import describe_made
 from fedtheory.claims.statements.on_instances import InstanceStatement
-from fedtheory.claims.statements.ordering import Ordering
+from fedtheory.claims.statements.ordering import Ordering, Side
 from fedtheory.claims.statements.pictures import describe_measure, describe_method, name_given, name_metric
 from fedtheory.claims.statements.planting import Statement
 from fedtheory.claims.statements.rate import Rate
@@ -66,7 +66,9 @@ def tell_statement(statement: Statement) -> str:
         return _over_a_class(statement)
     if isinstance(statement, Inequality):
         rounds = f"in rounds {statement.first_round + 1}, ..., {statement.rounds} and later"
-        said = f"{statement.claimed} {rounds} of {describe_method(statement)}; quadratics with curvatures {statement.curvatures}"
+        below = ", whose average is bounded below" if statement.bounded_below else ""
+        functions = f"quadratics with curvatures {statement.curvatures}{below}"
+        said = f"{statement.claimed} {rounds} of {describe_method(statement)}; {functions}; {statement.counts.in_words}"
     elif isinstance(statement, Equivalence):
         said = _of_equivalence(statement)
     elif isinstance(statement, Ordering):
@@ -114,7 +116,8 @@ def _of_equivalence(statement: Equivalence) -> str:
     kept = ", ".join(f"{name} = {text}" for name, text in statement.kept.items())
     begin = f"from round {statement.from_round} on" if statement.from_round else "in every round"
     first = f", where {kept} of the first" if kept else ""
-    return f"{shown} and {other}: {same}, {begin}{first}, for every number of clients and dimension"
+    whose = f"; clients with curvatures {statement.curvatures}" if statement.curvatures else ""
+    return f"{shown} and {other}: {same}, {begin}{first}{whose}; {statement.counts.in_words}; every dimension"
 
 
 def _on_an_instance(statement: InstanceStatement) -> str:
@@ -129,7 +132,11 @@ def _on_an_instance(statement: InstanceStatement) -> str:
     assert isinstance(statement, Rate)
     law = f"({statement.factor})^T" if statement.factor is not None else f"T^(-{statement.exponent})"
     law = f"the rate of exponent theta = {statement.theta}" if statement.theta is not None else law
-    return f"{name_metric(statement.metric)} falls like {law}{', and no faster' if statement.tight else ''}: {whom}"
+    of_rounds = {"last": "", "mean": "the mean over the rounds of ", "least": "the least of the rounds' "}[
+        statement.summary
+    ]
+    above = "" if statement.minimum is None else f" above {statement.minimum}"
+    return f"{of_rounds}{name_metric(statement.metric)}{above} falls like {law}{', and no faster' if statement.tight else ''}: {whom}"
 
 
 def _of_ordering(statement: Ordering) -> str:
@@ -142,4 +149,14 @@ def _of_ordering(statement: Ordering) -> str:
         else f" by the factor {np.exp(statement.by):.4g}"
     )
     what = f"{statement.metric}, {statement.summary} of {statement.rounds} rounds"
-    return f"{what}: {better} for {statement.first} than for {statement.second}{by}; {statement.rule}."
+    return (
+        f"{what}: {better} for {_of_side(statement.first)} than for {_of_side(statement.second)}{by}; {statement.rule}."
+    )
+
+
+def _of_side(side: Side) -> str:
+    """What is run, on what, from where and with whom."""
+    start = f" from {side.start}" if side.start else ""
+    who = f" with {side.participation}" if side.participation is not None else ""
+    draws = f", draws from number {side.first_draw} on" if side.first_draw else ""
+    return f"{side} on {name_given(side.problem)}{start}{who}{draws}"
