@@ -159,11 +159,15 @@ class Inequality(OnRegion):
         case = next(simple_instances(self.parameters, self.conditions, self._limits_at, self.counts), None)
         if case is None:
             raise InvalidInput(f"no simple point of {self.region!r} satisfies {', '.join(self.where)}")
-        missing = [name for name in self._named if not hasattr(self._rounds_on(case, Fraction)[0], name)]
-        if missing:
-            raise InvalidInput(
-                f"{missing[0]!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant"
-            )
+        round_ = self._rounds_on(case, Fraction)[0]
+        for name in self._named:
+            if not hasattr(round_, name):
+                raise InvalidInput(f"{name!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant")
+            if shape := np.shape(getattr(round_, name)):
+                raise InvalidInput(
+                    f"the quantity {name!r} has the shape {shape} on one instance with {len(case.curvature)} clients, where a number is expected: "
+                    "squared_norm(u)[..., 0] of a vector of the server, mean_of_clients(squared_norm(u)) of clients"
+                )
 
     def _build(self, point: Mapping[str, Fraction]) -> None:
         self.named_method.at(point)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -245,3 +246,16 @@ def test_texts_are_read_at_once(change, message):
     }
     with pytest.raises(InvalidInput, match=message):
         Inequality("gd", "lr", **(given | change))
+
+
+@pytest.mark.parametrize("rows", [lambda f, x: gradient(f, x), lambda f, x: f.grad(x)], ids=["one row", "of clients"])
+def test_a_quantity_is_one_number(rows):
+    """An axis of clients beside the axis of instances would be compared across instances."""
+
+    def quantities(problem, before, after, given):
+        return SimpleNamespace(slope2=squared_norm(rows(problem, before.x)), value=objective(problem, after.x))
+
+    with pytest.raises(InvalidInput, match=r"'slope2' has the shape \(\d,\) on one instance"):
+        Inequality(
+            "gd", "lr", quantities=quantities, claimed="value <= c*slope2", region="0 < lr < 1", constants={"c": 1}
+        )
