@@ -17,7 +17,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache, partial
@@ -172,7 +172,7 @@ class Identity:
         """Return what is told of a run of this identity that is not refused here."""
         found = []
         if here.data is None and self.data:
-            files = ", ".join(_told(name, value) for name, value in sorted(self.data.items()))
+            files = ", ".join(_told_of_set(folder, names, self.data) for folder, names in _by_set(self.data).items())
             found.append(f"made with data {files}, which are not here and were not compared")
         if self.device != here.device:
             found.append(f"made on {self.device}, here {here.device}")
@@ -331,6 +331,25 @@ def collect_remarks() -> Iterator[dict[str, set[str]]]:
         yield found
     finally:
         _noted.reset(token)
+
+
+#: files of one data set that are named one by one
+_NAMED_FILES = 4
+
+
+def _by_set(data: Mapping[str, str]) -> dict[str, list[str]]:
+    """Names of files by the folder that they are in."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(data):
+        found.setdefault(name.rpartition("/")[0], []).append(name)
+    return found
+
+
+def _told_of_set(folder: str, names: Sequence[str], data: Mapping[str, str]) -> str:
+    """The files of a data set with their digests, or how many there are."""
+    if folder and len(names) > _NAMED_FILES:
+        return f"{folder} ({len(names)} files, whose digests are kept with the run)"
+    return ", ".join(_told(name, data[name]) for name in names)
 
 
 def _told(name: str, value: str | None) -> str:

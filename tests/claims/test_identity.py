@@ -298,3 +298,10 @@ def test_everything_that_decides_the_code_is_a_root() -> None:
     for module, training in others.items():
         assert Identity.of(training, here).code.get(module) != of.get(module), module
     assert asdict(Identity.of(replace(RUN, seed=5, rounds=9), here)) == asdict(Identity.of(RUN, here))
+
+
+def test_many_files_of_a_data_set_are_counted() -> None:
+    many = {f"cifar10/train_{k:02}.webp": "a" * 64 for k in range(9)}
+    made = replace(Identity.of(RUN, Context()), data=many | {"mnist/train.gz": "b" * 64})
+    [told] = [text for text in made.remarks(replace(made, data=None)) if "made with data" in text]
+    assert "cifar10 (9 files, whose digests are kept with the run), mnist/train.gz (sha256 bbbbbbbbbbbb...)" in told
