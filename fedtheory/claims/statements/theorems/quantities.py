@@ -149,7 +149,7 @@ def expect_quantity(
 def _call(name: str, parts: list[Any], space: ProductSpace, known: Mapping[str, Any], text: str) -> Any:
     if name in ("mean", "bar"):
         return _average(parts[0], space)
-    if name != "grad" and any(isinstance(part, OfEachClient | Form | Fraction) for part in parts):
+    if any(isinstance(part, OfEachClient | Form | Fraction) for part in parts):
         raise InvalidInput(f"{name}(...) in the quantity {text!r} is of vectors, and a number stands there")
     if name in ("norm2", "dot"):
         u, v = parts[0], parts[-1]
@@ -187,10 +187,11 @@ def _arithmetic(sign: ast.operator, a: Any, b: Any, text: str) -> Any:
             f"in the quantity {text!r} what is made of vectors or functions is multiplied, divided by or raised to a power; write it in the claim"
         )
     match sign:
-        case ast.Add():
-            return _each(_add, a, b)
-        case ast.Sub():
-            return _each(lambda x, y: _add(x, -y), a, b)
+        case ast.Add() | ast.Sub():
+            try:
+                return _each(_add, a, b) if isinstance(sign, ast.Add) else _each(lambda x, y: _add(x, -y), a, b)
+            except TypeError:
+                raise InvalidInput(f"in the quantity {text!r} a vector and a number are added") from None
         case ast.Mult():
             return _each(_multiply, a, b)
         case ast.Div():

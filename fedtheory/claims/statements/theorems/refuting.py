@@ -348,7 +348,8 @@ def _are_equal_at_zero(theorem: Theorem, gaps: Sequence[Any], rows: Sequence[Nam
     """Whether the least gap is zero where all vectors and values are, and these meet what is assumed: no instance shows by how much it fails."""
     strict = {name for name, hypothesis in theorem.hypotheses.items() if hypothesis.sign == "<"}
     met = all(form.constant <= 0 for _, form in trace.system(Form()).hypotheses) and all(
-        form.constant < 0 or (form.constant == 0 and name.split()[1] not in strict) for name, form in rows
+        form.constant < 0 or (form.constant == 0 and name.removeprefix("given ").rsplit(" ", 1)[0] not in strict)
+        for name, form in rows
     )
     return met and min(gap.constant if isinstance(gap, Form) else gap for gap in gaps) == 0
 

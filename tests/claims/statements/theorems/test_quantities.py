@@ -64,6 +64,8 @@ def test_gradients_of_clients_differ_from_their_average(quantity: str) -> None:
         ("norm2(f(x))", "is of vectors, and a number stands there"),
         ("dot(x, 1)", "is of vectors, and a number stands there"),
         ("f(norm2(x))", "is of vectors, and a number stands there"),
+        ("f(grad(f, 3))", r"grad\(...\) in the quantity 'f\(grad\(f, 3\)\)' is of vectors"),
+        ("norm2(x + 1)", "a vector and a number are added"),
         ("mean(x)", r"a number is made of it by 'norm2\(mean\(x\)\)'"),
         ("grad(f, x)", "is a vector"),
     ],
