@@ -24,7 +24,7 @@ from fedtheory.claims import (
     Side,
     Theorem,
 )
-from fedtheory.claims.statements.sentences import tell_statement
+from fedtheory.claims.statements.sentences import tell, tell_statement
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import objective
 
@@ -147,6 +147,13 @@ STATED: dict[str, tuple[Any, dict[str, Any]]] = {
         },
     ),
 }  # fmt: skip
+
+
+def test_a_potential_with_values_is_shown_with_them() -> None:
+    stated, _ = STATED["Contraction"]
+    told = tell(dataclasses.replace(stated, potential={"x": 1, "gap": "2/L"}))
+    assert "(1) mean_i ||x - x*||^2 + (2/L) (f(x) - f*);" in told.sentence
+    assert told.formula.endswith("(2/L) (f(x) - f^*)")
 
 
 def test_what_is_measured_is_shown() -> None:

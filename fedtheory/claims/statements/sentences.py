@@ -91,9 +91,8 @@ def _over_a_class(statement: Bound | Contraction) -> str:
         start = "||x^0 - x*||" if find_measure(statement.measure).of_minimiser else "f(x^0) - inf f"
         said = f"{describe_measure(statement)} <= {statement.claim_text} where {start} <= {statement.radius}"
     else:
-        potential = " + ".join(
-            f"({weight}) mean_i ||{name} - {name}*||^2" for name, weight in statement.potential.items()
-        )
+        errors = {name: f"mean_i ||{name} - {name}*||^2" for name in statement.potential} | {"gap": "(f(x) - f*)"}
+        potential = " + ".join(f"({weight}) {errors[name]}" for name, weight in statement.potential.items())
         said = f"E V(x^{{t+1}}) <= ({statement.claim_text}) V(x^t) for V = {potential}"
     return "; ".join(filter(None, [said, *whom, str(statement.parameters), *statement.where, constants])) + "."
 
