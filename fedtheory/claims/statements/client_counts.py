@@ -111,6 +111,13 @@ class ClientCounts:
         return f"n = {self.first}" if self.first == self.last else f"n = {self.first}, ..., {self.last}"
 
 
+def tell_drawn(numbers: Mapping[str, Any], expected: str) -> str:
+    """How many of how many clients a statement draws, by the names n and s; ``expected``: that it is an expectation then."""
+    if "s" in numbers:
+        return f"each round draws {numbers['s']} of {numbers.get('n', 'n')} clients, {expected}"
+    return f"{numbers['n']} clients"
+
+
 def name_numbers(numbers: tuple[int, ...]) -> str:
     """``n = 2, 3, 5``."""
     return f"n = {', '.join(map(str, numbers))}"

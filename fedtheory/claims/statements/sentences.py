@@ -8,6 +8,7 @@ import numpy as np
 
 from fedtheory.claims.claim import Role, Told
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.client_counts import tell_drawn
 from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.formula_texts import join_pieces, write_line, write_region
 from fedtheory.claims.statements.formulas import write_formula
@@ -84,7 +85,8 @@ def _region(statement: Inequality | Equivalence | InstanceStatement) -> list[str
 
 
 def _over_a_class(statement: Bound | Contraction) -> str:
-    clients = f"expectation over {statement.clients}" if statement.clients else "every number n >= 2 of clients"
+    numbers = statement.client_numbers
+    clients = tell_drawn(numbers, "in expectation") if numbers else "every number n >= 2 of clients"
     constants = ", ".join(f"{name} = {value}" for name, value in statement.constants.items())
     whom = [describe_method(statement), f"functions with {name_given(statement.functions)}", clients, "every dimension"]
     if isinstance(statement, Bound):

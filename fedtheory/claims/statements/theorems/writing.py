@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterator
 
+from fedtheory.claims.statements.client_counts import tell_drawn
 from fedtheory.claims.statements.formula_texts import (
     WordLine,
     draw_signs,
@@ -238,10 +239,9 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
 
 def tell_clients(states: MethodStates) -> str:
     """How many clients there are, and how many of them are drawn, where that is stated."""
-    numbers = states.numbers_of_clients
-    if "s" in numbers:
-        return f"each round draws {numbers['s']} of {numbers.get('n', 'n')} clients, and quantities are expectations"
-    return f"{numbers['n']} clients" + (", and quantities are expectations" if states.sigma is not None else "")
+    told = tell_drawn(states.numbers_of_clients, "and quantities are expectations")
+    everyone = states.sigma is not None and "s" not in states.numbers_of_clients
+    return f"{told}, and quantities are expectations" if everyone else told
 
 
 def _sequences(theorem: Theorem) -> Iterator[WordLine]:
