@@ -21,6 +21,8 @@ gave.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -339,7 +341,7 @@ def _solve(cp: Any, model: Any, x: Any, name: str, settings: dict[str, dict[str,
     failures = []
     for solver in CVXPY_SOLVERS:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):  # solvers write of errors, too
                 warnings.simplefilter("ignore")
                 model.solve(solver=solver, **settings.get(solver, {}))
         except (cp.error.SolverError, ValueError, ArithmeticError) as error:

@@ -357,6 +357,20 @@ def test_solvers_that_disagree_are_not_believed(monkeypatch):
         conic.solve_program(program(1, 1, 1), agree=True)
 
 
+def test_what_a_solver_writes_is_no_output_of_a_command(monkeypatch, capsys):
+    """SCS writes of an error though it is not verbose, which made ``--json -`` no JSON."""
+    scs = pytest.importorskip("scs")
+    honest = scs.solve
+
+    def loud(*data, **settings):
+        print("ERROR: could not determine problem status.")
+        return honest(*data, **settings)
+
+    monkeypatch.setattr(scs, "solve", loud)
+    assert conic.solve_program(program(1, 1, 1), solvers=("SCS",)).value == pytest.approx(1)
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
 def test_programs_without_a_solution_say_what_that_means(solver):
     with pytest.raises(conic.Unbounded, match="no bound of this kind holds over the class"):

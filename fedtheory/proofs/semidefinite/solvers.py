@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import time
 from typing import Any
 
@@ -95,5 +97,8 @@ def solve_with_scs(program: Program, time_limit: float | None, accuracy: float =
     data = {"A": a.tocsr()[order].tocsc(), "b": b[order], "c": q}
     cone = {"z": program.equations, "l": program.constraints - program.equations, "s": list(program.sizes)}
     limit = {} if time_limit is None else {"time_limit_secs": time_limit}
-    found = scs.solve(data, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, max_iters=100_000, **limit)
+    with contextlib.redirect_stdout(
+        io.StringIO()
+    ):  # it may write of an error though it is not verbose; the status says it, too
+        found = scs.solve(data, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, max_iters=100_000, **limit)
     return np.asarray(found["x"]), np.asarray(found["y"])[: program.constraints], str(found["info"]["status"])
