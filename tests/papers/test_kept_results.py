@@ -25,6 +25,7 @@ from paper_checks.dualfl.experiments import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
 from paper_checks.kept import FOLDER, asked_for, flaws, kept, make_sample, stale, stamp, training_of
+from problems.datasets import data_folder
 
 SIZES = get_args(Size)
 #: as a claim asks for it, with a seed of its own
@@ -80,6 +81,18 @@ def test_words_at_small_size_are_those_of_the_kept_runs(page, tmp_path, monkeypa
         found = judge(source, id, context)
         assert found.status == word, id
         assert found.error is None or (id not in told and found.error.startswith("NotAvailable")), found.error
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("id", "word"), [("E1-CIFAR", "disagrees"), ("E11", "agrees"), ("E11-CIFAR", "agrees")])
+def test_words_that_need_the_data_are_those_of_the_page(id, word, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fedtheory.claims.experiments.run", None)
+    folder = str(data_folder())
+    context = Context(size="small", results=str(tmp_path), data=folder, kept=(str(FOLDER / "small"),))
+    found = judge(find_papers()["safari"], f"SAFARI-{id}", context)
+    assert (found.status, found.error) == (f"{word} in an analogue", None)
+    text = (FOLDER.parents[1] / "docs" / "safari.md").read_text().partition("## MNIST at the paper's size")[0]
+    assert f"| {word} |" in next(line for line in text.splitlines() if line.startswith(f"| {id},"))
 
 
 @pytest.mark.slow
