@@ -62,12 +62,7 @@ def display_statement(statement: Any) -> list[Math]:
         expected = "\\mathbb{E} " if statement.clients else ""
         said = f"{expected}{measure} \\le {latex(read(str(statement.claim_text)))}"
     else:
-        weights = {name: latex(read(str(weight)), 2) for name, weight in statement.potential.items()}
-        names = {name: latex(read(name)) for name in weights}
-        errors = {name: f"\\frac{{1}}{{n}} \\sum_{{i}} \\|{field} - {field}^*\\|^2" for name, field in names.items()}
-        errors |= {"gap": "(f(x) - f^*)"}
-        terms = [f"{'' if weight == '1' else weight + ' '}{errors[name]}" for name, weight in weights.items()]
-        said = f"\\mathbb{{E}} V_{{t+1}} \\le {claimed} V_{{t}}, \\quad V = {' + '.join(terms)}"
+        said = f"\\mathbb{{E}} V_{{t+1}} \\le {claimed} V_{{t}}, \\quad V = {latex(statement.written)}"
     return [Math(said), Math(latex_region(statement.parameters))]
 
 

@@ -12,6 +12,7 @@ All texts are expressions in the parameters of the region (`fedtheory.proofs.reg
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from fractions import Fraction
@@ -364,6 +365,14 @@ class Contraction(MethodStatement):
         if not self.potential:
             raise InvalidInput("a contraction needs a potential: weights by fields of the method's state")
         super().__post_init__()
+
+    @property
+    def written(self) -> ast.expr:
+        """V as a formula: weights times mean squares of errors, and f(x) - f*."""
+        errors = {name: f"mean(norm2({name} - {name}_star))" for name in self.potential}
+        errors["gap"] = f"({find_measure('gap').written})"
+        terms = [errors[name] if str(w) == "1" else f"({w})*{errors[name]}" for name, w in self.potential.items()]
+        return ast.parse(" + ".join(terms), mode="eval").body
 
     def _own_texts(self) -> dict[str, Formula]:
         return {f"weight {name}": text for name, text in self.potential.items()}

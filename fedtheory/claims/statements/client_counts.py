@@ -94,15 +94,6 @@ class ClientCounts:
         """That an instance has as many clients as the statement is about."""
         return Assumption(f"{self}: n = {n}", self.holds(n, point), "exact arithmetic")
 
-    @property
-    def in_words(self) -> str:
-        """As a sentence has it: ``every number n >= 2 of clients``, ``8 clients``."""
-        if self.parameter:
-            return f"{self.parameter} clients"
-        if self.last is None:
-            return f"every number n >= {self.first} of clients"
-        return f"{self.first} clients" if self.first == self.last else f"{self.first} to {self.last} clients"
-
     def __str__(self) -> str:
         if self.parameter:
             return f"{self.parameter} clients"
@@ -111,11 +102,13 @@ class ClientCounts:
         return f"n = {self.first}" if self.first == self.last else f"n = {self.first}, ..., {self.last}"
 
 
-def tell_drawn(numbers: Mapping[str, Any], expected: str) -> str:
-    """How many of how many clients a statement draws, by the names n and s; ``expected``: that it is an expectation then."""
-    if "s" in numbers:
-        return f"each round draws {numbers['s']} of {numbers.get('n', 'n')} clients, {expected}"
-    return f"{numbers['n']} clients"
+def describe_clients(given: Mapping[str, Any]) -> str:
+    """How many clients there are and take part, in words, by the names n and s."""
+    if not given:
+        return "every n >= 2"
+    n = str(given.get("n", "n"))
+    said = n if n == "n" else f"n = {n}"
+    return f"{given['s']} of {said} clients, in expectation" if "s" in given else f"{said} clients, all of them"
 
 
 def name_numbers(numbers: tuple[int, ...]) -> str:

@@ -38,9 +38,7 @@ def _bound(statement: Bound) -> str:
 
 
 def _contraction(statement: Contraction) -> str:
-    errors = {name: f"\\text{{err}}({name})^2" for name in statement.potential} | {"gap": "(f(x) - f^*)"}
-    terms = [f"({weight}) {errors[name]}" for name, weight in statement.potential.items()]
-    return f"E V_{{t+1}} <= ({statement.claim_text}) V_t, \\quad V = {' + '.join(terms)}"
+    return f"E V_{{t+1}} <= ({statement.claim_text}) V_t, \\quad V = {latex(statement.written)}"
 
 
 def _limit(statement: Limit) -> str:

@@ -164,10 +164,10 @@ class Inequality(OnRegion):
             if not hasattr(round_, name):
                 raise InvalidInput(f"{name!r} in {self.claimed!r} is neither a quantity nor a parameter nor a constant")
             if shape := np.shape(getattr(round_, name)):
-                raise InvalidInput(
-                    f"the quantity {name!r} has the shape {shape} on one instance with {len(case.curvature)} clients, where a number is expected: "
-                    "squared_norm(u)[..., 0] of a vector of the server, mean_of_clients(squared_norm(u)) of clients"
+                expected = (
+                    "a number, as squared_norm(u)[..., 0] of a server's vector or mean_of_clients(squared_norm(u))"
                 )
+                raise InvalidInput(f"{name!r} has the shape {shape} on one instance, expected {expected}")
 
     def _build(self, point: Mapping[str, Fraction]) -> None:
         self.named_method.at(point)

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fedtheory.claims.statements.bound import Bound, Contraction
+from fedtheory.claims.statements.client_counts import describe_clients
 from fedtheory.claims.statements.lines import survey_line
 from fedtheory.claims.statements.named_methods import ParameterPoint
 from fedtheory.claims.statements.outcomes import (
@@ -143,16 +144,6 @@ def _fails_at(statement: Bound | Contraction, points: Sequence[Mapping[str, Frac
             if unknown == len(points):
                 raise
     return False
-
-
-def describe_clients(statement: Bound | Contraction) -> str:
-    """How many clients there are and take part, in words."""
-    given = statement.client_numbers
-    if not given:
-        return "every n >= 2"
-    n = str(given.get("n"))
-    said = n if n == "n" else f"n = {n}"
-    return f"{given['s']} of {said} clients, in expectation" if "s" in given else f"{said} clients, all of them"
 
 
 class _Judgement:
@@ -380,7 +371,7 @@ class _Judgement:
         self, solved: Sequence[PointValue], proofs: Sequence[PointProof], everywhere: bool, runs: Runs | None
     ) -> StatementScope:
         statement = self.statement
-        clients = describe_clients(statement)
+        clients = describe_clients(statement.client_numbers)
         functions = statement.functions if isinstance(statement.functions, str) else "the stated class"
         rounds = f"rounds = {statement.rounds}" if isinstance(statement, Bound) else "every round"
         return StatementScope(

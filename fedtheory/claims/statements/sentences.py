@@ -8,9 +8,9 @@ import numpy as np
 
 from fedtheory.claims.claim import Role, Told
 from fedtheory.claims.statements.bound import Bound, Contraction
-from fedtheory.claims.statements.client_counts import tell_drawn
+from fedtheory.claims.statements.client_counts import describe_clients
 from fedtheory.claims.statements.equivalence import Equivalence
-from fedtheory.claims.statements.formula_texts import join_pieces, write_line, write_region
+from fedtheory.claims.statements.formula_texts import join_pieces, write, write_line, write_region
 from fedtheory.claims.statements.formulas import write_formula
 from fedtheory.claims.statements.inequality import Inequality
 from fedtheory.claims.statements.lemma import Lemma
@@ -69,7 +69,7 @@ def tell_statement(statement: Statement) -> str:
         rounds = f"in rounds {statement.first_round + 1}, ..., {statement.rounds} and later"
         below = ", whose average is bounded below" if statement.bounded_below else ""
         functions = f"quadratics with curvatures {statement.curvatures}{below}"
-        said = f"{statement.claimed} {rounds} of {describe_method(statement)}; {functions}; {statement.counts.in_words}"
+        said = f"{statement.claimed} {rounds} of {describe_method(statement)}; {functions}; {statement.counts}"
     elif isinstance(statement, Equivalence):
         said = _of_equivalence(statement)
     elif isinstance(statement, Ordering):
@@ -85,17 +85,14 @@ def _region(statement: Inequality | Equivalence | InstanceStatement) -> list[str
 
 
 def _over_a_class(statement: Bound | Contraction) -> str:
-    numbers = statement.client_numbers
-    clients = tell_drawn(numbers, "in expectation") if numbers else "every number n >= 2 of clients"
+    clients = describe_clients(statement.client_numbers)
     constants = ", ".join(f"{name} = {value}" for name, value in statement.constants.items())
     whom = [describe_method(statement), f"functions with {name_given(statement.functions)}", clients, "every dimension"]
     if isinstance(statement, Bound):
         start = "||x^0 - x*||" if find_measure(statement.measure).of_minimiser else "f(x^0) - inf f"
         said = f"{describe_measure(statement)} <= {statement.claim_text} where {start} <= {statement.radius}"
     else:
-        errors = {name: f"mean_i ||{name} - {name}*||^2" for name in statement.potential} | {"gap": "(f(x) - f*)"}
-        potential = " + ".join(f"({weight}) {errors[name]}" for name, weight in statement.potential.items())
-        said = f"E V(x^{{t+1}}) <= ({statement.claim_text}) V(x^t) for V = {potential}"
+        said = f"E V(x^{{t+1}}) <= ({statement.claim_text}) V(x^t) for V = {write(statement.written)}"
     return "; ".join(filter(None, [said, *whom, str(statement.parameters), *statement.where, constants])) + "."
 
 
@@ -118,7 +115,7 @@ def _of_equivalence(statement: Equivalence) -> str:
     begin = f"from round {statement.from_round} on" if statement.from_round else "in every round"
     first = f", where {kept} of the first" if kept else ""
     whose = f"; clients with curvatures {statement.curvatures}" if statement.curvatures else ""
-    return f"{shown} and {other}: {same}, {begin}{first}{whose}; {statement.counts.in_words}; every dimension"
+    return f"{shown} and {other}: {same}, {begin}{first}{whose}; {statement.counts}; every dimension"
 
 
 def _on_an_instance(statement: InstanceStatement) -> str:

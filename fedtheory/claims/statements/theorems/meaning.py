@@ -46,9 +46,9 @@ def require_meaning(theorem: Theorem) -> None:
         return  # told where the proof stops
     known = trace.states[0][0][1]
     for text in theorem.quantities.values():
-        if twice := sorted(names_of_quantity(text) & known.keys() & {*point, *theorem.where}):
+        if twice := sorted(names_of_quantity(text) & known.keys() & point.keys()):
             raise InvalidInput(
-                f"{twice[0]!r} in the quantity {text!r} is a name of the state, and the theorem has another thing of this name; rename that"
+                f"{twice[0]!r} in the quantity {text!r} is a name of the state and of a parameter; rename the parameter"
             )
         evaluate_quantity(text, SymbolicSpace(), {**known, **point}, theorem.formulas)
 

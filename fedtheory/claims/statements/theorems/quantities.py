@@ -104,10 +104,15 @@ def evaluate_quantity(
             case ast.Constant(value=number):
                 return Fraction(repr(number))
             case ast.Name(id=name):
+                formula = None if where is None else where.get(name)
+                if name in known and formula is not None:
+                    raise InvalidInput(
+                        f"{name!r} in the quantity {text!r} is a name of the state and of a formula; rename the formula"
+                    )
                 if name in known:
                     return known[name]
-                if where is not None and name in where:
-                    return go(where[name])
+                if formula is not None:
+                    return go(formula)
                 raise InvalidInput(
                     f"{name!r} in the quantity {text!r} is neither in the state nor a parameter; there are {', '.join(sorted(known))}"
                 )

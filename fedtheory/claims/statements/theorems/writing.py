@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Iterator
 
-from fedtheory.claims.statements.client_counts import tell_drawn
+from fedtheory.claims.statements.client_counts import describe_clients
 from fedtheory.claims.statements.formula_texts import (
     WordLine,
     draw_signs,
@@ -239,9 +239,9 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
 
 def tell_clients(states: MethodStates) -> str:
     """How many clients there are, and how many of them are drawn, where that is stated."""
-    told = tell_drawn(states.numbers_of_clients, "and quantities are expectations")
+    told = describe_clients(states.numbers_of_clients)
     everyone = states.sigma is not None and "s" not in states.numbers_of_clients
-    return f"{told}, and quantities are expectations" if everyone else told
+    return f"{told}, in expectation" if everyone else told
 
 
 def _sequences(theorem: Theorem) -> Iterator[WordLine]:

@@ -256,7 +256,7 @@ def test_it_is_told_who_takes_part() -> None:
         proof="done: claim by derivation",
     )
     claim = state("MINE", "mine", "Theorem 1", "In words.", drawn)
-    who = "each round draws s of n clients, and quantities are expectations"
+    who = "s of n clients, in expectation"
     assert who in describe_theorem(drawn) and f"clients: {who}" in claim.assumptions
     assert "every number of clients" not in describe_theorem(drawn)
     everyone = replace(drawn, states=replace(states, clients=""), region="0 < mu < L, 0 < lr < 1/L")
@@ -265,9 +265,7 @@ def test_it_is_told_who_takes_part() -> None:
 
 def test_noise_needs_its_number_of_clients_and_a_word() -> None:
     told = describe_theorem(FOUND["noise"])
-    assert (
-        "assumed, noise: E mean_i" in told and "; n clients, and quantities are expectations; every dimension" in told
-    )
+    assert "assumed, noise: E mean_i" in told and "; n clients, all of them, in expectation; every dimension" in told
     with pytest.raises(InvalidInput, match="averages over the clients"):
         noisy("d[N] <= R**2", clients="").parameters  # noqa: B018
     with pytest.raises(InvalidInput, match="the states have noise"):

@@ -249,4 +249,7 @@ def test_a_strict_claim_that_is_an_equality_at_the_solution_is_not_supported() -
 )
 def test_a_field_of_the_state_has_its_name_for_itself(more: dict[str, object]) -> None:
     verdict = judged(replace(FALLS, claim="d[t+1] <= d[t]*(1 + x - x)", **more))
-    assert verdict.error is not None and "'x' in the quantity" in verdict.error
+    assert (
+        verdict.error is not None
+        and "'x' in the quantity 'norm2(x - x_star)' is a name of the state and of a" in verdict.error
+    )
