@@ -60,7 +60,7 @@ TOLD = {
     "a-fedpd": (r"^\| (AFEDPD-[\w-]+) \| ((?:dis)?agrees) in an analogue \|", 6),
     "fedpd": (r"^\| (FEDPD-EX\d+) \| [^|]+ \| ((?:dis)?agrees) in an analogue[^|]+at small size, too", 6),
     "fedslr": (r"^\| (FEDSLR-Q\d+) \| ((?:dis)?agrees) in an analogue \|", 2),
-    "safari": (r"^\| (E\d+(?:-STEP|-CIFAR)?), [^|]+ \| ((?:dis)?agrees) \|", 11),
+    "safari": (r"^\| (E\d+(?:-STEP|-CIFAR)?), [^|]+ \| ((?:dis)?agrees) \|", 12),
 }
 MISSING = {"SAFARI-E1-CIFAR", "SAFARI-E11", "SAFARI-E11-CIFAR"}  # what they read besides is in the data
 
