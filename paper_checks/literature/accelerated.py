@@ -101,6 +101,7 @@ FISTA_ON_A_SLOPE = Theorem(
     rounds={"k": 0, "j": 0, "N": 1},
     sequences=FISTA_BY_T.sequences,
     given={**FISTA_BY_T.given, "far": "q*L*t[N-1]**2 == 2*sum(t[j]**3, j, 0, N-1)"},
+    fixed=("N",),
     quantities={"gap": "h(x) - h(x_star)", "v": "dot(c, z - x_star)", "n": "norm2(c)", "d": "norm2(x - x_star)"},
     claim="L*d[0]/(2*t[N-1]*(t[N-1] + 1)) <= gap[N]",
     proof="""

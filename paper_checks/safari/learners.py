@@ -204,6 +204,7 @@ CHERNOFF = Theorem(
         "some": "1 <= (1 - omega)*N",
         "markov": "tail*2**((1 - omega)*N) <= Z[N]",
     },
+    fixed=("N",),
     claim=(
         "tail <= exp(-(1 - omega)*N/6)",
         "exp(-(1 - omega)*N/6) <= exp(-1/6)",
@@ -271,6 +272,7 @@ WITH_SERVER = Theorem(
         "flag_off": is_flag("off[r]"),
         "flag_errs": is_flag("errs[r]"),
     },
+    fixed=("n_T",),
     claim=f"{over_outcomes('F[r]')} <= (1 - 4*epsilon)**n_T",
     proof=f"""{NONE_MISSED}
       event:   F[r]*(1 - errs[r]) == 0
@@ -290,6 +292,7 @@ ENOUGH_AT_SERVER = Theorem(
     quantities=UNSEEN,
     sequences=POOL,
     given={**SERVER, **OF_POOL, "enough": "log(1/delta) <= p*n_T"},
+    fixed=("n_T",),
     claim=f"{over_outcomes('errs[r]')} <= delta",
     proof=f"""{NONE_MISSED}
       all:     {over_outcomes("errs[r]")} <= {over_outcomes("unseen[r]")}
@@ -311,20 +314,21 @@ WORST_POOLED = Theorem(
     states=DRAWS,
     rounds={"k": 0, "n_T": 0, "r": 0, "N": 0},
     quantities=UNSEEN,
-    sequences={"w": "0", "c": "0..n_T", **dict.fromkeys(("unseen", "off", "errs", "worst"), "0..1")},
+    sequences={"w": "0", "c": "0", **dict.fromkeys(("unseen", "off", "errs", "worst"), "0..1")},
     given={
         **SERVER,
+        "most": "c[r] <= n_T",
         "minimiser": "(n_S + n_T - c[r])*off[r] + c[r]*errs[r] <= 0",
         "not_drawn": "unseen[r]*c[r] == 0",
         "worst": "worst[r] == unseen[r]",
     },
+    fixed=("n_T",),
     claim=(
         f"{over_outcomes('errs[r]')} <= (1 - p)**n_T",
         "c[r]*worst[r] <= 0",
         f"{over_outcomes('worst[r]')} == (1 - p)**n_T",
     ),
     proof=f"""
-      most:    c[r] <= n_T                                      by combine
       none:    c[r]*errs[r] <= 0                                by combine 1*minimiser, off[r]*most
 {ERRS_UNSEEN}
       all:     {over_outcomes("errs[r]")} <= {over_outcomes("unseen[r]")}

@@ -187,6 +187,18 @@ STATED: dict[str, tuple[Any, list[dict[str, Any]]]] = {
             {"given": {"small": "d[t] <= 1"}},
         ],
     ),
+    "Theorem with a hypothesis": (
+        Theorem(
+            region="0 < L",
+            states=STATES,
+            rounds={"t": 0, "r": 0},
+            quantities={"d": "norm2(x - x_star)"},
+            given={"near": "d[r] <= t + a"},
+            auxiliary="0 < a",
+            claim="d[t+1] <= d[t]",
+        ),
+        [{"fixed": ("r",)}, {"auxiliary": "1 < a"}, {"rounds": {"t": 0, "r": 1}}, {"claim": "d[1] <= d[0]"}],
+    ),
 }  # fmt: skip
 CHANGES = [
     pytest.param(kind, change, id=f"{kind}, {', '.join(change)} {k}")
@@ -219,7 +231,6 @@ NOT_SHOWN = {
     "Inequality.certified": "what these must meet",
     "Equivalence.instances": "further instances that are tried",
     "Theorem.proof": "not what is claimed",
-    "Theorem.auxiliary": "parameters of the proof alone",
     "Theorem.rests": "theorems whose claims are premises of the proof",
     "Theorem.inside": "how hypotheses that are shown are proved",
     "Theorem.added": "marks on what is shown",

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fedtheory.claims.explain.derivations import NOTATION, explain_derivation
-from fedtheory.claims.explain.document import Block, Display, Heading, Math, PageTable, Paragraph, typeset_line
+from fedtheory.claims.explain.document import (
+    Block,
+    Display,
+    Heading,
+    Math,
+    PageTable,
+    Paragraph,
+    TextLine,
+    typeset_line,
+)
 from fedtheory.claims.explain.opened import Named, OpenDerivation, read_forms
 from fedtheory.claims.explain.steps import StepWriter, draw_rules
 from fedtheory.claims.statements.formula_texts import latex_region, latex_sentence
@@ -22,6 +31,7 @@ from fedtheory.claims.statements.theorems.writing import (
     latex_quantity,
     list_scope,
     list_states,
+    tell_reach,
     write_latex,
 )
 from fedtheory.proofs.checked_before import keep_checked, recheck_term
@@ -31,6 +41,8 @@ from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, re
 from fedtheory.proofs.checker.formulas import names as names_in_index
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import Refused
+from fedtheory.proofs.checker.signature import Signature
+from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.every_n.vectors import Form
 
 _NOT_FOLLOWED = (
@@ -132,13 +144,22 @@ def _said(data: Mapping[str, Any], theorem: Theorem | None) -> Iterator[Block]:
             "names", ("name", "stands for"), tuple(((Math.read(k),), (Math.read(v),)) for k, v in data["where"].items())
         )
     if data["given"]:
-        rows = tuple(((k,), (Math(latex_sentence(Sentence.parse(v))),)) for k, v in data["given"].items())
-        yield PageTable("given", ("hypothesis", "says"), rows)
+        yield PageTable("given", ("hypothesis", "says"), tuple(_list_given(data)))
     if data["assumed"] and theorem is None:
         yield Paragraph((f"Hypotheses on the states: {', '.join(data['assumed'])}.",))
     if theorem is not None and (lines := list_states(theorem)):
         yield Heading("What the states are, and what a round makes of them", 2)
         yield from (Paragraph(typeset_line(line)) for line in lines)
+
+
+def _list_given(data: Mapping[str, Any]) -> Iterator[tuple[TextLine, TextLine]]:
+    """Hypotheses by name, and of which rounds they are said."""
+    checker = Checker(Signature.read(data), tuple(data["claims"]), {})
+    ranges = {p.name: str(p) for p in checker.signature.parameters if p.name in checker.signature.auxiliary}
+    for name, text in data["given"].items():
+        said = Sentence.parse(text)
+        reach = tell_reach(said, checker.own_rounds(said), data["rounds"], ranges)
+        yield (name,), (Math(latex_sentence(said)), *([reach] if reach else []))
 
 
 def _quantity(text: str) -> Math:

@@ -23,7 +23,10 @@ MOST_RESTING, MOST_ENTRIES = 8, 100
 _TEXTS = ("format", "states")
 _LISTS = ("parameters", "auxiliary", "assumed", "drawn", "claims", "lines")
 _MAPPINGS = ("wholes", "rounds", "quantities", "sequences", "functions", "given", "where", "rests", "derivations")
-_MAY = ("inside",)  #: where hypotheses rest on theorems about states inside of a round
+_MAY = (
+    "inside",
+    "fixed",
+)  #: where hypotheses rest on theorems about states inside of a round, or are about rounds that are fixed
 _OF_TEXTS = (*_LISTS[1:], "quantities", "sequences", "given", "where")
 _ONE = Quotient.number(1)
 
@@ -56,7 +59,20 @@ def add_rests(checker: Checker, data: Mapping[str, Any], level: int, resting: Ma
             line = ProofLine(own, Sentence.parse(claim).substitute(signature.where), "rests", "")
             checker.require_new(line)
             checker.known[line.name] = line.sentence
-            checker.tie(line.name, other["given"])
+            checker.tie(line.name, _ties_of_other(checker, name, other, signature))
+
+
+def _ties_of_other(checker: Checker, name: str, other: Mapping[str, Any], signature: Signature) -> frozenset[str]:
+    """The rounds that the claims of another theorem are about; what it supposes of all rounds is supposed of all here, too."""
+    theirs = Checker(signature, tuple(other["claims"]), {})
+    tied = frozenset[str]()
+    for hypothesis, text in other["given"].items():
+        said = Sentence.parse(text)
+        here, there = checker.own_rounds(said), theirs.own_rounds(said)
+        if not here <= there:
+            raise TermRefused(name, "rests", f"{hypothesis} of all {', '.join(sorted(here - there))}", text)
+        tied |= there
+    return tied
 
 
 def _require_inside(

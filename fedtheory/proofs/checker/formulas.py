@@ -295,6 +295,17 @@ class Sentence:
             return found - {self.to_infinity}
         return (found - {self.exists.variable}) | names(self.exists.low) | names(self.exists.high)
 
+    def own_rounds(self, fixed: frozenset[str], claimed: frozenset[str]) -> frozenset[str]:
+        """Of a hypothesis, the rounds that are the claim's own; it is about all others.
+
+        ``fixed``: rounds that are one number in all hypotheses; ``claimed``: the claim's. Of these it is about the claim's own where it speaks of
+        them as numbers or ends of sums alone, ``sum(w[r], r, 0, N) == 1``, and not as the place of a quantity; a hypothesis without quantities is
+        about the claim's own, whatever it speaks of.
+        """
+        nodes = [node for side in self.sides for node in indexed(side)]
+        places = frozenset().union(*(names(node.slice) for node in nodes))
+        return self.names & (fixed | (claimed - places) if nodes else self.names)
+
     def __str__(self) -> str:
         fixed = f"at {', '.join(f'{name}={k}' for name, k in self.fixed)}: " if self.fixed else ""
         end = f" as {self.to_infinity}" if self.to_infinity else ""

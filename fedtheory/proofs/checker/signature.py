@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .algebra import EULER, Quotient, value_of
+from .algebra import EULER, Quotient, names_of_atom, value_of
 from .formulas import FUNCTIONS, indexed, names, read, substitute
 from .reading import read_count, require_fields
 from .refusals import TermRefused
@@ -28,6 +28,7 @@ class Signature:
     assumed: frozenset[str]
     drawn: bool
     auxiliary: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Signature:
@@ -53,13 +54,19 @@ class Signature:
             wholes,
             {name: read_count(least) for name, least in data["rounds"].items()},
             frozenset(data["quantities"]),
-            {name: read_range(text, where) for name, text in data["sequences"].items()},
+            {
+                name: _read_range_of(name, text, where, known - {*data["auxiliary"]})
+                for name, text in data["sequences"].items()
+            },
             where,
             functions,
             frozenset(data["assumed"]),
             bool(data["drawn"]),
             frozenset(data["auxiliary"]),
+            frozenset(data.get("fixed", ())),
         )
+        if not found.fixed <= found.rounds.keys():
+            raise TermRefused("-", "reading", "rounds that are fixed", ", ".join(sorted(found.fixed)))
         found._require_one_meaning()
         return found
 
@@ -72,3 +79,11 @@ class Signature:
                 raise TermRefused("-", "reading", "one meaning for each name", name)
             if not (name.isidentifier() and len(name) <= 60):
                 raise TermRefused("-", "reading", "names in letters and digits", name[:60])
+
+
+def _read_range_of(name: str, text: str, where: Mapping[str, ast.expr], known: set[str]) -> Ends:
+    """The range of a sequence; it is the same for all of its numbers, so that it speaks of no round."""
+    ends = read_range(text, where)
+    if any(names_of_atom(atom) - known for atom in ends.atoms):
+        raise TermRefused(name, "sequences", f"a range in the parameters {', '.join(sorted(known))}", text)
+    return ends

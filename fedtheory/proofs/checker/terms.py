@@ -12,6 +12,7 @@ A term is plain data:
      "functions": {"f": {"L": "L", "mu": "0"}},     classes that derivations may use (L null: not smooth)
      "assumed": ["accuracy", ...],      names of hypotheses that derivations may use
      "given": {"next": "t[n+1]*(t[n+1] - 1) == t[n]**2"},
+     "fixed": ["N"],                    rounds that are the claim's own in all hypotheses, which are about all rounds otherwise; it may be left out
      "drawn": ["p", "1 - p"],           probabilities: quantities are expectations, in which every line is linear
      "where": {"rho": "1 - L*mu"},      names of formulas in parameters
      "rests": {"L3": term, ...},        theorems that it rests on, about the same states and quantities; their claims are lines L3, or L3_1, L3_2
@@ -34,7 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .algebra import EULER, Quotient, names_of_atom, power_of_atom, value_of, whole_number_of_rounds
-from .formulas import Sentence, Unreadable, indexed, read, show_tree, split_pieces, substitute
+from .formulas import Sentence, Unreadable, read, show_tree, split_pieces, substitute
 from .proof_lines import ProofLine
 from .reader import SentenceReader, show_briefly
 from .refusals import TermNotChecked, TermRefused
@@ -45,7 +46,9 @@ TERM_FORMAT = "fedtheory proof 1"
 MOST_LINES = 200
 _PREMISE = re.compile(r"(\w+)(?:\((.*)\))?", re.S)
 #: rules whose line is about the rounds of its premises, and no others
-_OF_ONE_ROUND = ("combine", "root", "power")
+_OF_ONE_ROUND = ("combine", "root", "power", "mean", "least")
+#: an induction with nothing but combinations inside, and the rounds that it goes over
+_INDUCTION = re.compile(r"(\w+)(?:\s+for every\s+(\w+))?\s*:\s*base\s+combine\b[^;]*;\s*step\s+combine\b[^;]*")
 _ZERO, _ONE = Quotient.number(0), Quotient.number(1)
 
 
@@ -77,7 +80,7 @@ class Checker(SentenceReader):
 
     ``facts``: formulas that are at least zero in the case that is looked at. ``written``: the lines with everything that a helper found.
     ``left``: what combinations leave, with the names of their lines. ``tied``: by name of a line the rounds that it holds for as they stand alone,
-    since a hypothesis about numbers alone, such as E == K, is about these rounds and not about all.
+    since a hypothesis such as E == K, or sum(w[r], r, 0, N) == 1, is about these rounds and not about all (`Sentence.own_rounds`).
     """
 
     signature: Signature
@@ -221,8 +224,8 @@ class Checker(SentenceReader):
 
     def _require_untied(self, line: ProofLine, name: str) -> None:
         """A line takes over what its premises are tied to; rules that speak of other rounds than they were told do not take such premises."""
-        tied = self.tied.get(name, frozenset())
-        if tied and line.rule not in _OF_ONE_ROUND:
+        tied, others = self.tied.get(name, frozenset()), _rounds_gone_over(line)
+        if tied and (others is None or tied & others):
             raise TermRefused(
                 line.name,
                 line.rule,
@@ -313,15 +316,19 @@ class Checker(SentenceReader):
             self.require_new(line)
             self.require_readable(line, line.sentence)
             self.known[name] = line.sentence
-            self.tie(name, given={name: text})
+            self.tie(name, self.own_rounds(line.sentence))
         self.given = frozenset(given)
 
-    def tie(self, name: str, given: Mapping[str, str]) -> None:
-        """A line holds for the rounds of hypotheses about numbers alone as they stand."""
-        alone = [said for said in map(Sentence.parse, given.values()) if not any(map(indexed, said.sides))]
-        tied = frozenset().union(*(said.names & self.signature.rounds.keys() for said in alone))
-        if tied:
-            self.tied[name] = tied
+    def own_rounds(self, hypothesis: Sentence) -> frozenset[str]:
+        """The rounds of a hypothesis that are the claim's own."""
+        rounds = frozenset(self.signature.rounds)
+        claimed = frozenset().union(*(Sentence.parse(claim).names for claim in self.claims))
+        return hypothesis.own_rounds(self.signature.fixed, claimed & rounds) & rounds
+
+    def tie(self, name: str, rounds: frozenset[str]) -> None:
+        """A line holds for these rounds as they stand."""
+        if rounds:
+            self.tied[name] = rounds
 
     def require_new(self, line: ProofLine) -> None:
         """Refuse a name that is taken."""
@@ -352,6 +359,14 @@ class Checker(SentenceReader):
         idle = [line.name for line in lines if line.name not in self.used | ends]
         if idle:
             raise TermRefused(idle[0], "claim", "a line that a later one uses", "none uses it")
+
+
+def _rounds_gone_over(line: ProofLine) -> frozenset[str] | None:
+    """The rounds of which a rule takes other values than the line's own; None where that is not known."""
+    if line.rule in _OF_ONE_ROUND:
+        return frozenset()
+    found = _INDUCTION.fullmatch(line.arguments) if line.rule == "induction" else None
+    return None if found is None else frozenset(filter(None, found.groups()))
 
 
 def names_in(quotient: Quotient) -> frozenset[str]:

@@ -128,6 +128,28 @@ OF_CAUSES = (
         """,
     ),
     Theorem(
+        name="a hypothesis on the round of the claim",
+        region="",
+        rounds={"N": 0, "r": 0, "n": 0},
+        sequences={"w": "0", "x": "0", "H": "0"},
+        given={
+            "law": "sum(w[r], r, 0, N) == H[n]",
+            "most": "x[r] <= 1",
+            "half": "H[r+1] <= H[r]/2",
+            "first": "H[0] == 1",
+            "size": "x[r] <= n + 1",
+        },
+        fixed=("n",),
+        claim=("sum(w[r]*x[r], r, 0, N) <= (1/2)**n", "x[r] <= n + 2"),
+        proof="""
+          falls: H[n] <= (1/2)**n   by induction n: base combine first; step combine 1/2*ih, half(r=n)
+          all:   sum(w[r]*x[r], r, 0, N) <= sum(w[r], r, 0, N)
+                   by induction N: base combine w[0]*most(r=0); step combine ih, w[N+1]*most(r=N+1)
+          done:  claim 1            by combine all, law, falls
+          two:   claim 2            by combine 1*size
+        """,
+    ),
+    Theorem(
         name="sides of a maximum",
         region="1/2 < u <= 1",
         claim=("max(-u, -1) <= -u", "max(-1, -u) <= -u"),
@@ -153,6 +175,15 @@ def test_a_sum_without_terms_is_zero_in_the_statement() -> None:
     said = write_theorem_for_rocq(prove_theorem(THEOREMS["sums up to the round before"]), "sums").statement
     assert "Nat.pred N" not in said and "sum_of (fun k : nat => INR k) 0%nat N" in said
     assert "sum_of (fun j : nat => 2 * (1 + M j)) 0%nat (Nat.pred T)" in said
+
+
+def test_a_hypothesis_on_the_claims_own_round_is_supposed_of_it_alone() -> None:
+    """It was supposed of all, which leaves one number that is not zero."""
+    said = write_theorem_for_rocq(prove_theorem(THEOREMS["a hypothesis on the round of the claim"]), "own").files()[
+        "Statement.v"
+    ]
+    own = said.index("forall N : nat, (0 <= N)%nat -> forall n : nat, (0 <= n)%nat ->")
+    assert said.index("x r <= 1") < own < said.index("sum_of (fun r : nat => w r) 0%nat N = H n")
 
 
 @needs_rocq

@@ -34,6 +34,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
+from fedtheory.claims.statements.theorems.potential_scripts import with_scripts
 from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.refuting import (
@@ -42,6 +43,7 @@ from fedtheory.claims.statements.theorems.refuting import (
     guard_proved,
     refute_theorem,
     replay_claim,
+    show_numbers,
 )
 from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
@@ -117,11 +119,11 @@ def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
 
 
 def _find_script(theorem: Theorem) -> ProvedTheorem | Stopped:
-    """A potential whose script proves the theorem."""
+    """A potential whose script proves the theorem; of several claims, one of each."""
     why: list[str] = []
-    for scripted in find_potentials(theorem, why):
+    for scripts in zip(*(find_potentials(theorem, k, why) for k in range(len(theorem.claims))), strict=False):
         try:
-            return prove_theorem(scripted)
+            return prove_theorem(with_scripts(theorem, scripts))
         except TermRefused as error:
             why.append(f"one was found, and {error}")
     reasons = "; ".join(dict.fromkeys(why))
@@ -262,7 +264,8 @@ def _describe(guarded: Guarded) -> str:
 def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Part:
     instance = broken.store()
     replay = replay_theorem(instance, theorem=theorem)
-    at = ", ".join(f"{key} = {value}" for key, value in {**broken.instance.point, **broken.rounds}.items())
+    numbers = {**broken.instance.point, **broken.rounds, **show_numbers(theorem, broken)}
+    at = ", ".join(f"{key} = {value}" for key, value in numbers.items())
     kind = broken.instance.kind
     if isinstance(broken.instance, QuadraticRun):
         kind = f"a run with {broken.instance.clients} clients, {kind}"

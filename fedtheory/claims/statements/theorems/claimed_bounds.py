@@ -3,6 +3,7 @@
     q[N] <= s(N) start[0]                                       weights of the potential depend on the round
     q[N] <= C rho^N start[0] + c                                they do not, and it falls by rho; c pays for what is given of every round
     exists t in a..N: q[t] <= C start[0]/(N - a + 1) + c        they do not, and each round is paid for by what the potential falls
+    q[N] == rho^N q[0]                                          q is the potential itself, and every round makes rho q of it
 
 Everything is divided by the factor of the first quantity of the start.
 """
@@ -84,26 +85,28 @@ class ClaimedBound:
         """Whether weights depend on the round's number."""
         return self.rate is None and self.some is None
 
+    @property
+    def is_of_itself(self) -> bool:
+        """Whether the start is what is measured, times a power, and no more."""
+        alone = (
+            self.constant.zero and not self.of_start and self.some is None and self.measure.keys() == self.start.keys()
+        )
+        return alone and all((factor - self.start[name]).zero for name, factor in self.measure.items())
 
-def read_bound(theorem: Theorem) -> ClaimedBound | None:
-    """The claim as such a bound; None where it is something else."""
+
+def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
+    """A claim as such a bound; None where it is something else."""
     if theorem.states is None or theorem.sequences or any(p.integer for p in theorem.parameters.parameters):
         return None
-    if len(theorem.sentences) != 1:
-        return None
-    (sentence,) = theorem.sentences
-    if sentence.sign != "<=" or sentence.fixed:
+    if sentence.sign not in ("<=", "==") or sentence.fixed:
         return None
     variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
-    spoken = {name for said in theorem.hypotheses.values() for name in said.names} | {
-        *variables,
-        *_bound_names(sentence),
-    }
-    if len(variables) != 1 or theorem.rounds.keys() - spoken:  # a script needs no round that nothing speaks of
+    if len(variables) != 1:
         return None
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
-    return reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
+    bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
+    return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
 
 
 def _bound_names(sentence: Sentence) -> set[str]:

@@ -29,21 +29,17 @@ def require_meaning(theorem: Theorem) -> None:
         There are not; the message says at which point, and what is missing.
     """
     states = theorem.states
-    if not isinstance(states, MethodStates):
+    if states is None or (theorem.sequences and not isinstance(states, MethodStates)):
         return
-
-    def build(point: Mapping[str, Fraction]) -> None:
-        low, high = (states.constants[name].at(point) for name in ("mu", "L"))
-        if not (high > 0 and low < high):
-            raise InvalidInput(f"a class needs 0 < L and mu < L, got mu = {low}, L = {high}")
-        states.algorithm(point)
-
-    require_sense(theorem.parameters, (), build)
+    if isinstance(states, MethodStates):
+        _require_class(theorem, states)
     point = dict(theorem.some_point)
     try:
-        trace = states.trace(point, theorem.parameters, 0, start=True)
+        trace = states.trace(point, theorem.parameters, 0, start=isinstance(states, MethodStates))
     except CannotTrace:
         return  # told where the proof stops
+    if not isinstance(states, MethodStates):
+        return  # of played ones the first may have less than the others
     known = trace.states[0][0][1]
     for text in theorem.quantities.values():
         if twice := sorted(names_of_quantity(text) & known.keys() & point.keys()):
@@ -51,6 +47,16 @@ def require_meaning(theorem: Theorem) -> None:
                 f"{twice[0]!r} in the quantity {text!r} is a name of the state and of a parameter; rename the parameter"
             )
         evaluate_quantity(text, SymbolicSpace(), {**known, **point}, theorem.formulas)
+
+
+def _require_class(theorem: Theorem, states: MethodStates) -> None:
+    def build(point: Mapping[str, Fraction]) -> None:
+        low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+        if not (high > 0 and low < high):
+            raise InvalidInput(f"a class needs 0 < L and mu < L, got mu = {low}, L = {high}")
+        states.algorithm(point)
+
+    require_sense(theorem.parameters, (), build)
 
 
 def find_contradiction(theorem: Theorem) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient
@@ -18,26 +18,54 @@ from fedtheory.proofs.checker.formulas import names, read
 Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy expressions in parameters
 
 
-def write_script(theorem: Theorem, bound: ClaimedBound, shape: Shape, weights: Weights) -> Theorem:
-    """The theorem with the script of a potential."""
-    writer = _Writer(theorem, bound, shape, weights)
-    of_round = writer.of_last_round if bound.rate is None else writer.of_falling
-    lines = of_round() if bound.some is None else writer.of_some_round()
+@dataclass(frozen=True)
+class Script:
+    """Lines that prove a claim, and the rounds of which they speak."""
+
+    lines: Sequence[str]
+    rounds: Mapping[str, int]
+
+
+def with_scripts(theorem: Theorem, scripts: Sequence[Script]) -> Theorem:
+    """The theorem with scripts of its claims, and without the quantities and rounds that it does not need."""
+    lines = [line for script in scripts for line in script.lines]
     spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
-    rounds = {**theorem.rounds, writer.k: shape.begin}
-    if bound.some is not None:
-        rounds.setdefault(bound.some.variable, bound.some.first)
-        rounds[writer.m] = bound.least + bound.some.ahead
+    rounds = {name: least for script in scripts for name, least in script.rounds.items()}
+    rounds |= {name: least for name, least in theorem.rounds.items() if name in spoken}
     return replace(theorem, rounds=rounds, quantities=quantities, proof="\n".join(lines))
+
+
+def write_identity(theorem: Theorem, claim: int, bound: ClaimedBound) -> Script:
+    """The script of what every round multiplies by a number: q[N] == rho^N q[0]."""
+    writer = _Writer(theorem, claim, bound, Shape(0, 0), {})
+    return Script(writer.of_itself(), {writer.k: 0})
+
+
+def write_script(theorem: Theorem, claim: int, bound: ClaimedBound, shape: Shape, weights: Weights) -> Script:
+    """The script of a potential."""
+    writer = _Writer(theorem, claim, bound, shape, weights)
+    of_round = writer.of_last_round if bound.rate is None else writer.of_falling
+    lines = of_round() if bound.some is None else writer.of_some_round()
+    rounds = {writer.k: shape.begin}
+    if bound.some is not None:
+        rounds[bound.some.variable] = bound.some.first
+        rounds[writer.m] = bound.least + bound.some.ahead
+    return Script(lines, rounds)
 
 
 @dataclass(frozen=True)
 class _Writer:
     theorem: Theorem
+    claim: int
     bound: ClaimedBound
     shape: Shape
     weights: Weights
+
+    @property
+    def _number(self) -> str:
+        """What sets names and claim apart from those of other claims."""
+        return f" {self.claim + 1}" if len(self.theorem.claims) > 1 else ""
 
     @cached_property
     def k(self) -> str:
@@ -55,12 +83,15 @@ class _Writer:
         own = self.theorem
         taken = {*own.rounds, *own.all_parameters.names, *own.where, *own.quantities}
         taken |= {self.bound.some.variable} if self.bound.some else set()
-        return [name for name in ("k", "r", "m", *(f"k_{i}" for i in range(len(taken) + 2))) if name not in taken]
+        number = self._number.replace(" ", "_")
+        every = (f"{name}{number}" for name in ("k", "r", "m", *(f"k_{i}" for i in range(len(taken) + 2))))
+        return [name for name in every if name not in taken]
 
     def line(self, name: str) -> str:
         """A name for a line that no hypothesis has."""
         taken = {*self.theorem.given, *self.theorem.rests, *self.theorem.quantities, *self.theorem.where}
         taken |= {*self.theorem.all_parameters.names, *self.theorem.rounds}
+        name += self._number.replace(" ", "_")
         return next(f"{name}{i or ''}" for i in itertools.count() if f"{name}{i or ''}" not in taken)
 
     def potential(self, name_of_round: str, later: int = 0) -> str:
@@ -110,7 +141,7 @@ class _Writer:
             used.insert(0, f"{last}({k}={n})")
         by = f"induction {n}: base combine {', '.join(reached)}; step combine ih, {step}({k}={n})"
         lines.append(f"{every}: {self.potential(n)} <= {self.start} by {by}")
-        return [*lines, f"{done}: claim by combine {', '.join([every, *used])}"]
+        return [*lines, f"{done}: claim{self._number} by combine {', '.join([every, *used])}"]
 
     def of_falling(self) -> list[str]:
         """V falls by a factor, but for what is paid."""
@@ -123,10 +154,7 @@ class _Writer:
         power = _tidy(self.bound.fallen, {})
         measure = self.sum_of(self.bound.measure, k)
         step, lines = self._steps(f"{rate}*({self.potential(k)})", "")
-        reached = [
-            f"{rate}**{self.bound.least - 1 - j}*{step}({k}={j})" if j < self.bound.least - 1 else f"{step}({k}={j})"
-            for j in range(begin, self.bound.least)
-        ]
+        reached = self._reach(rate, step, begin)
         used = self.end()
         if self.potential("", begin) != fallen:
             lines.append(f"{first}: {self.potential('', begin)} <= {fallen} by derivation")
@@ -137,7 +165,28 @@ class _Writer:
             used.insert(0, f"{last}({k}={n})")
         by = f"induction {n}: base combine {', '.join(reached)}; step combine {rate}*ih, {step}({k}={n})"
         lines.append(f"{every}: {self.potential(n)} <= ({power})*({self.start}){constant} by {by}")
-        return [*lines, f"{done}: claim by combine {', '.join([every, *used])}"]
+        return [*lines, f"{done}: claim{self._number} by combine {', '.join([every, *used])}"]
+
+    def of_itself(self) -> list[str]:
+        """What is measured is multiplied by a number."""
+        k, n = self.k, self.bound.variable
+        rate, power = f"({_tidy(self.bound.rate or ONE, {})})", f"({_tidy(self.bound.fallen, {})})"
+        step, every, done = map(self.line, ("step", "every", "done"))
+        start, before, after, last = (self.sum_of(self.bound.measure, index) for index in ("0", k, f"{k}+1", n))
+        reached = self._reach(rate, step, 0)
+        by = f"induction {n}: base combine {', '.join(reached)}; step combine {rate}*ih, {step}({k}={n})"
+        return [
+            f"{step}: {after} == {rate}*({before}) by identity",
+            f"{every}: {last} == {power}*({start}) by {by}",
+            f"{done}: claim{self._number} by combine {every}",
+        ]
+
+    def _reach(self, rate: str, step: str, begin: int) -> list[str]:
+        """The steps from one round to the least that is claimed, each with the power of the rate that is left."""
+        k, last = self.k, self.bound.least - 1
+        return [
+            f"{rate}**{last - j}*{step}({k}={j})" if j < last else f"{step}({k}={j})" for j in range(begin, last + 1)
+        ]
 
     def of_some_round(self) -> list[str]:
         """The measures of all rounds are summed."""
@@ -165,13 +214,13 @@ class _Writer:
         reach = f"{self._start_in_numbers()}{most}"
         lines.append(f"{total}: {summed} <= {reach} by combine {used}")
         if not some.ahead:
-            return [*lines, f"{done}: claim by mean {total}"]
+            return [*lines, f"{done}: claim{self._number} by mean {total}"]
         said = (
             f"exists {some.variable} in {some.first}..{m}: {name}[{some.variable}] <= ({reach})/(({share})*({count}))"
         )
         lines.append(f"{some_round}: {said} by mean {total}")
         at = write_round(self.bound.variable, some.ahead)
-        return [*lines, f"{done}: claim by combine 1*{some_round}({m}={at})"]
+        return [*lines, f"{done}: claim{self._number} by combine 1*{some_round}({m}={at})"]
 
     def _above_zero(self) -> str:
         """The rule by which V is at least zero: hypotheses that say so of all its quantities, or a derivation."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
-from fedtheory.claims.statements.theorems.potential_scripts import Weights, write_script
+from fedtheory.claims.statements.theorems.potential_scripts import Script, Weights, write_identity, write_script
 from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -32,8 +32,8 @@ from fedtheory.proofs.parameters.scalings import Scaling, find_scalings, normali
 
 #: what is said of a claim that has another shape
 SHAPES_OF_CLAIMS = (
-    "one is looked for where a claim bounds quantities of round N by those of round 0, q[N] <= s(N)*start or q[N] <= C*rho**N*start + c, or those of "
-    "some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c"
+    "one is looked for where a claim bounds quantities of round N by those of round 0, q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or "
+    "q[N] == rho**N*q[0], or those of some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c"
 )
 #: degrees of the weights
 DEGREES = (1, 2)
@@ -43,17 +43,19 @@ POWERS, MOVED = (0, 1, -1, 2, -2, 3, -3), Fraction(8)
 FIT_POINTS = 16
 
 
-def find_potentials(theorem: Theorem, why: list[str] | None = None) -> Iterator[Theorem]:
-    """The theorem with scripts that may prove it, the simplest first; ``why`` takes what kept others from being looked for or found."""
-    told = [] if why is None else why
+def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Script]:
+    """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
     try:
-        bound = read_bound(theorem)
+        bound = read_bound(theorem, theorem.sentences[claim])
         first = 0 if bound is None else theorem.states.first_round(theorem.parameters)  # type: ignore[union-attr]
     except (FedtheoryError, TermRefused, Unreadable) as error:
         told.append(str(error))
         return
     if bound is None:
         told.append(SHAPES_OF_CLAIMS)
+        return
+    if theorem.sentences[claim].sign == "==":
+        yield write_identity(theorem, claim, bound)
         return
     for shape in _list_shapes(bound, first):
         search = _Search(theorem, bound, shape)
@@ -63,7 +65,7 @@ def find_potentials(theorem: Theorem, why: list[str] | None = None) -> Iterator[
             told.append(str(error))
             return
         if weights is not None:
-            yield write_script(theorem, bound, shape, weights)
+            yield write_script(theorem, claim, bound, shape, weights)
         elif search.why not in told:
             told.append(search.why)
 

@@ -125,7 +125,8 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Follo
 def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:
     if not theorem.proof:
         used = {name: text for name, text in theorem.quantities.items() if name in data["quantities"]}
-        rounds, proof = {**data["rounds"], **theorem.rounds}, "\n".join(data["lines"])
+        rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
+        proof = "\n".join(data["lines"])
         theorem = replace(theorem, rounds=rounds, quantities=used, proof=proof)
     own = theorem.skeleton() | _Finder(theorem, 0).classes()
     for key, stated in own.items():

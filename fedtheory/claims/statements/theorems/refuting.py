@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,13 @@ from fedtheory.claims.statements.theorems.on_quadratics import (
 )
 from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
-from fedtheory.claims.statements.theorems.sequences import find_numbers, settle_parameters
+from fedtheory.claims.statements.theorems.sequences import (
+    find_numbers,
+    is_free,
+    list_ends,
+    own_of_claim,
+    settle_parameters,
+)
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.squares import require_a_size, tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
@@ -37,7 +44,7 @@ from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
-from fedtheory.proofs.parameters.system import NamedForm, System
+from fedtheory.proofs.parameters.system import System
 from fedtheory.tools.untrusted import parse_json
 
 #: rounds beyond the least that are tried, points of each case, and most states that are unrolled
@@ -54,12 +61,16 @@ WITHOUT_STATES = "numbers"
 
 @dataclass(frozen=True)
 class BrokenClaim:
-    """A claim that fails: which one, for which rounds, and the instance; ``gap``, left side less right side, is above zero."""
+    """A claim that fails: which one, for which rounds, and the instance; ``gap``, left side less right side, is above zero.
+
+    ``ends``: which ends of their ranges numbers of sequences are (`fedtheory.claims.statements.theorems.sequences`).
+    """
 
     claim: int
     rounds: Mapping[str, int]
     instance: Instance | QuadraticRun
     gap: Fraction
+    ends: str = ""
 
     def store(self) -> dict[str, str]:
         """As plain data."""
@@ -68,7 +79,7 @@ class BrokenClaim:
             "claim": str(self.claim),
             "rounds": json.dumps(dict(self.rounds)),
             "data": json.dumps(self.instance.store()),
-        }
+        } | ({"ends": self.ends} if self.ends else {})
 
     @classmethod
     def read(cls, data: Mapping[str, str]) -> BrokenClaim:
@@ -77,7 +88,7 @@ class BrokenClaim:
         of_run = isinstance(stored, Mapping) and stored.get("kind") == QUADRATICS
         instance = QuadraticRun.read(stored) if of_run else Instance.read(stored, (WITHOUT_STATES,))
         rounds = {str(name): int(k) for name, k in parse_json(data["rounds"]).items()}
-        return cls(int(data["claim"]), rounds, instance, instance.left)
+        return cls(int(data["claim"]), rounds, instance, instance.left, data.get("ends", ""))
 
 
 @dataclass(frozen=True)
@@ -122,10 +133,11 @@ def refute_theorem(
             left_out.append("what happens in the limit is not tried on instances")
             continue
         for rounds in _small_rounds(theorem, sentence, later):
-            for point in at or _spread(_points(theorem, sentence), most):
+            points = at or _spread(_points(theorem, sentence), most)
+            for point, ends in itertools.product(points, list_ends(theorem)):
                 try:
                     settled = settle_parameters(theorem, rounds, point)
-                    found = _refute_at(theorem, claim, sentence, rounds, settled)
+                    found = _refute_at(theorem, claim, sentence, rounds, settled, ends)
                     if found is None:
                         require_a_size(theorem, claim, {**settled, **_fractions(rounds)})
                 except _Impossible:
@@ -210,9 +222,11 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     plain = in_floats(instance) if floats else instance
     numbers, number = {**plain.point, **_fractions(broken.rounds)}, float if floats else Fraction
     if theorem.states is None:
-        _require_hypotheses(theorem, instance.point)
-        return Sides(numbers, _none, theorem.formulas, number).gap(sentence)
-    posed, _, _ = _on_symbols(theorem, sentence, broken.rounds, instance.point)
+        of_sequences, exact = _find_sequences(theorem, sentence, broken.rounds, instance.point, broken.ends)
+        if not exact:
+            raise InvalidInput("numbers of its sequences are not known exactly, or may not go on")
+        return Sides(numbers, of_sequences, theorem.formulas, number).gap(sentence)
+    posed, _, _ = _on_symbols(theorem, sentence, broken.rounds, instance.point, broken.ends)
     told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
     played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
 
@@ -236,6 +250,12 @@ def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Map
     return expect_quantity(theorem.quantities[name], space, outcomes, point, theorem.formulas, zero)
 
 
+#: a number of a sequence, by its name and place
+Lookup = Callable[[str, int], Any]
+#: what is given of some rounds: its name, what is at most zero, and whether it is below
+_GivenForm = tuple[str, Form, bool]
+
+
 @dataclass(frozen=True)
 class _Posed:
     """A claim at a point, for some rounds: states from the round ``base`` on, of which the claim speaks of the first ``last`` and one.
@@ -254,14 +274,17 @@ class _Posed:
     exact: bool
 
 
-def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]) -> _Posed:
+def _pose(
+    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction], ends: str
+) -> _Posed:
     base, last, start = _extent(theorem, sentence, rounds, point)
     of_rounds = any(_may_fail_later(theorem, hypothesis) for hypothesis in theorem.hypotheses.values())
     played = last + FURTHER if of_rounds else last
     assert theorem.states is not None
     numbers, exact, told = {}, True, dict(point)
     if theorem.sequences:
-        found = find_numbers(theorem, point, base + played + 2)
+        count = max(base + played, _last_number(theorem, sentence, {**point, **_fractions(rounds)})) + 2
+        found = find_numbers(theorem, point, rounds, count, ends)
         numbers, exact = dict(found.values), found.exact
         told |= {f"{name}_{k - base}": value for (name, k), value in numbers.items() if k >= base}
     trace = theorem.states.trace(told, theorem.parameters, played, start=start, number=base)
@@ -270,7 +293,7 @@ def _pose(theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point
 
 def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
     """Whether a hypothesis speaks of rounds; where clients are drawn, and one round is played, of what is not the same in all of them."""
-    if not hypothesis.names & theorem.rounds.keys():
+    if not hypothesis.names & theorem.rounds.keys() - theorem.own_rounds(hypothesis):
         return False
     states, spoken = theorem.states, {quantity_of(node) for side in hypothesis.sides for node in indexed(side)}
     if not isinstance(states, MethodStates) or not states.clients:
@@ -284,16 +307,16 @@ def _given(
 ) -> Iterator[tuple[str, Any, bool]]:
     """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below.
 
-    ``own``: the rounds of the claim, about which a hypothesis on numbers alone is.
+    ``own``: the rounds of the claim, about which some hypotheses are (`Theorem.own_rounds`).
     """
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.sign == "->" or hypothesis.exists is not None:
             raise InvalidInput("the claim rests on hypotheses about limits, so that it is not tried on instances")
         rounds = sorted(hypothesis.names & theorem.rounds.keys())
         first = [max(theorem.rounds[n], 0 if posed.start else posed.base) for n in rounds]
-        alone = own.keys() >= {*rounds} and not any(True for side in hypothesis.sides for _ in indexed(side))
+        fixed = theorem.own_rounds(hypothesis)
         every = [
-            (own[n],) if alone else range(low, posed.base + posed.played + 1)
+            (own.get(n, theorem.rounds[n]),) if n in fixed else range(low, posed.base + posed.played + 1)
             for n, low in zip(rounds, first, strict=True)
         ]
         for ks in itertools.product(*every):
@@ -302,6 +325,8 @@ def _given(
             try:
                 _ask(theorem, hypothesis, {**point, **at}, asked)
                 if asked and not posed.base <= min(asked) <= max(asked) <= posed.base + posed.played:
+                    if fixed.issuperset(rounds):
+                        raise InvalidInput(f"the hypothesis {name} speaks of rounds that are not played")
                     continue
                 gap = Sides({**point, **at}, lookup, theorem.formulas).gap(hypothesis)
             except (TypeError, KeyError):
@@ -325,31 +350,34 @@ def _ask(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Any], asked
 
 
 def _refute_at(
-    theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+    theorem: Theorem,
+    claim: int,
+    sentence: Sentence,
+    rounds: Mapping[str, int],
+    point: Mapping[str, Fraction],
+    ends: str,
 ) -> BrokenClaim | None:
     if theorem.states is None:
-        return _refute_numbers(theorem, claim, sentence, rounds, point)
-    posed, gaps, rows = _on_symbols(theorem, sentence, rounds, point)
+        return _refute_numbers(theorem, claim, sentence, rounds, point, ends)
+    posed, gaps, rows = _on_symbols(theorem, sentence, rounds, point, ends)
     exact = posed.exact and not any(map(_has_floats, gaps))
     for side in (1, -1) if sentence.sign == "==" else (1,):
-        system = _all_above_zero(posed.trace, [gap * side for gap in gaps])
-        system = replace(system, hypotheses=(*system.hypotheses, *rows))
-        found = _instance(theorem, claim, system, rounds, point, exact=exact)
+        system = _with_given(_all_above_zero(posed.trace, [gap * side for gap in gaps]), rows)
+        _require_possible(system, rows, point)
+        found = _instance(theorem, claim, system, rounds, point, ends, exact=exact)
         if found is not None:
             return found
-    if sentence.sign == "<" and exact and _are_equal_at_zero(theorem, gaps, rows, posed.trace):
+    if sentence.sign == "<" and exact and _are_equal_at_zero(gaps, rows, posed.trace):
         raise _Suspected(
             f"both sides of a strict inequality are equal at {_show(point)}, rounds {dict(rounds)}, where all vectors and values are zero"
         )
     return None
 
 
-def _are_equal_at_zero(theorem: Theorem, gaps: Sequence[Any], rows: Sequence[NamedForm], trace: StateTrace) -> bool:
+def _are_equal_at_zero(gaps: Sequence[Any], rows: Sequence[_GivenForm], trace: StateTrace) -> bool:
     """Whether the least gap is zero where all vectors and values are, and these meet what is assumed: no instance shows by how much it fails."""
-    strict = {name for name, hypothesis in theorem.hypotheses.items() if hypothesis.sign == "<"}
     met = all(form.constant <= 0 for _, form in trace.system(Form()).hypotheses) and all(
-        form.constant < 0 or (form.constant == 0 and name.removeprefix("given ").rsplit(" ", 1)[0] not in strict)
-        for name, form in rows
+        form.constant < 0 or (form.constant == 0 and not strict) for _, form, strict in rows
     )
     return met and min(gap.constant if isinstance(gap, Form) else gap for gap in gaps) == 0
 
@@ -361,10 +389,10 @@ def _has_floats(gap: Any) -> bool:
 
 
 def _on_symbols(
-    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
-) -> tuple[_Posed, list[Any], list[NamedForm]]:
+    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction], ends: str = ""
+) -> tuple[_Posed, list[Any], list[_GivenForm]]:
     """The rounds on leaves, left side less right side as a form (of 'exists', of each round), and what is given of these rounds."""
-    posed = _pose(theorem, sentence, rounds, point)
+    posed = _pose(theorem, sentence, rounds, point, ends)
 
     def lookup(name: str, k: int) -> Any:
         if name in theorem.sequences:
@@ -372,10 +400,10 @@ def _on_symbols(
         return _expected(theorem, posed.trace.states[k - posed.base], name, posed.trace.space, point)
 
     gaps = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gaps(sentence)
-    rows: list[NamedForm] = []
+    rows: list[_GivenForm] = []
     for k, (name, left, strict) in enumerate(_given(theorem, posed, rounds, point, lookup)):
         if isinstance(left, Form):
-            rows.append((f"given {name} {k}", left))
+            rows.append((f"given {name} {k}", left, strict))
         elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):
             raise InvalidInput(f"the point does not meet the hypothesis {name}")
     return posed, gaps, rows
@@ -390,8 +418,20 @@ def system_at(theorem: Theorem, claim: int, rounds: Mapping[str, int], point: Ma
         The states cannot be followed there, or what is given does not hold.
     """
     posed, gaps, rows = _on_symbols(theorem, tried_sentence(theorem, claim), rounds, point)
-    system = _all_above_zero(posed.trace, gaps)
-    return replace(system, hypotheses=(*system.hypotheses, *rows))
+    return _with_given(_all_above_zero(posed.trace, gaps), rows)
+
+
+def _with_given(system: System, rows: Sequence[_GivenForm]) -> System:
+    return replace(system, hypotheses=(*system.hypotheses, *((name, form) for name, form, _ in rows)))
+
+
+def _require_possible(system: System, rows: Sequence[_GivenForm], point: Mapping[str, Fraction]) -> None:
+    """See that something meets what is assumed; where each strict inequality can be met beside the others, a sum of such states meets all of them."""
+    strict = [-form for _, form, strict in rows if strict and form.constant >= 0]
+    supposes = any(form.constant > 0 for _, form in system.rows)  # without such, zero vectors and values meet all
+    for most in strict or [Form(constant=1)] * supposes:
+        if violation(system.with_conclusion(most), ways=IN_WORDS)[0] <= SUSPECT:
+            raise _Impossible(f"nothing meets what is assumed at {_show(point)}")
 
 
 def _number_of(numbers: Mapping[tuple[str, int], Fraction], name: str, k: int) -> Fraction:
@@ -402,30 +442,65 @@ def _number_of(numbers: Mapping[tuple[str, int], Fraction], name: str, k: int) -
 
 
 def _refute_numbers(
-    theorem: Theorem, claim: int, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction]
+    theorem: Theorem,
+    claim: int,
+    sentence: Sentence,
+    rounds: Mapping[str, int],
+    point: Mapping[str, Fraction],
+    ends: str,
 ) -> BrokenClaim | None:
     """A claim about numbers alone."""
-    numbers: Mapping[tuple[str, int], Fraction] = {}
-    exact = True
-    if theorem.sequences:
-        found = find_numbers(theorem, point, max(rounds.values(), default=0) + 2)
-        numbers, exact = found.values, found.exact
-    else:
-        _require_hypotheses(theorem, point)
-
-    def lookup(name: str, k: int) -> Fraction:
-        return _number_of(numbers, name, k)
-
+    lookup, exact = _find_sequences(theorem, sentence, rounds, point, ends)
     gap = Sides({**point, **_fractions(rounds)}, lookup, theorem.formulas).gap(sentence)
     failed = gap > 0 or (sentence.sign == "==" and gap != 0) or (sentence.sign == "<" and gap == 0)
-    if exact and isinstance(gap, Fraction) and not theorem.sequences:
+    if exact and isinstance(gap, Fraction):
         if failed and gap == 0:  # no instance shows by how much
             raise _Suspected(f"both sides of a strict inequality are equal at {_show(point)}, rounds {dict(rounds)}")
         empty = Instance(WITHOUT_STATES, dict(point), (), (), (), gap)
-        return BrokenClaim(claim, dict(rounds), empty, gap) if failed else None
+        return BrokenClaim(claim, dict(rounds), empty, gap, ends) if failed else None
     if abs(gap) > SUSPECT_OF_DIGITS and failed:
         raise _Suspected(f"in floats the claim fails by {float(gap):.3g} at {_show(point)}, rounds {dict(rounds)}")
     return None
+
+
+def _find_sequences(
+    theorem: Theorem, sentence: Sentence, rounds: Mapping[str, int], point: Mapping[str, Fraction], ends: str
+) -> tuple[Lookup, bool]:
+    """Numbers of sequences, of a theorem about numbers alone, and whether any that go on after them have what is given."""
+    if not theorem.sequences:
+        _require_hypotheses(theorem, {**point, **own_of_claim(theorem, rounds)})
+        return _none, True
+    count = max(*rounds.values(), 0, _last_number(theorem, sentence, {**point, **_fractions(rounds)})) + 2
+    found = find_numbers(theorem, point, rounds, count, ends)
+    return partial(_number_of, found.values), found.exact and is_free(theorem)
+
+
+def _last_number(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Any]) -> int:
+    """The last number of a sequence of which a sentence speaks."""
+    return max((k for _, k in _list_numbers(theorem, sentence, numbers)), default=0)
+
+
+def _list_numbers(theorem: Theorem, sentence: Sentence, numbers: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
+    """The numbers of sequences of which a sentence speaks."""
+    asked: list[tuple[str, int]] = []
+
+    def lookup(name: str, k: int) -> Fraction:
+        asked.append((name, k))
+        return Fraction(1)
+
+    Sides(numbers, lookup, theorem.formulas).gap(sentence)
+    return [at for at in dict.fromkeys(asked) if at[0] in theorem.sequences]
+
+
+def show_numbers(theorem: Theorem, broken: BrokenClaim) -> dict[str, Fraction]:
+    """The numbers of sequences of which a claim that fails speaks, by name."""
+    if not theorem.sequences:
+        return {}
+    point, sentence = broken.instance.point, tried_sentence(theorem, broken.claim)
+    spoken = _list_numbers(theorem, sentence, {**point, **_fractions(broken.rounds)})
+    count = max((k for _, k in spoken), default=0) + 1
+    values = find_numbers(theorem, point, broken.rounds, count, broken.ends).values
+    return {f"{name}[{k}]": values[name, k] for name, k in spoken}
 
 
 #: names of what is said of the least of several gaps, beside names that authors give
@@ -448,9 +523,9 @@ def _show(point: Mapping[str, Fraction]) -> str:
 
 
 def _require_hypotheses(theorem: Theorem, point: Mapping[str, Fraction]) -> None:
-    """Parameters meet what is given of them; where more than parameters is spoken of, no point is known to."""
+    """Parameters, and rounds of the claim, meet what is given of them; where more is spoken of, no point is known to."""
     for name, hypothesis in theorem.hypotheses.items():
-        if hypothesis.names & theorem.rounds.keys():
+        if hypothesis.names & theorem.rounds.keys() - point.keys():
             raise InvalidInput("the claim rests on hypotheses about rounds, so that it is not tried on instances")
         gap = Sides(point, _none, theorem.formulas).gap(hypothesis)
         met = gap == 0 if hypothesis.sign == "==" else gap < 0 if hypothesis.sign == "<" else gap <= 0
@@ -464,12 +539,10 @@ def _instance(
     system: System,
     rounds: Mapping[str, int],
     point: Mapping[str, Fraction],
+    ends: str,
     *,
     exact: bool,
 ) -> BrokenClaim | None:
-    supposes = any(form.constant > 0 for _, form in system.rows)  # without such, zero vectors and values meet all
-    if supposes and violation(system.with_conclusion(Form(constant=1)), ways=IN_WORDS)[0] <= SUSPECT:
-        raise _Impossible(f"nothing meets what is assumed at {_show(point)}")
     worst, _, _ = violation(system, ways=IN_WORDS)
     if worst <= (SUSPECT if exact else SUSPECT_OF_DIGITS):
         return None
@@ -481,7 +554,7 @@ def _instance(
             f"floats see the claim fail at {_show(point)}, rounds {dict(rounds)}, and no exact instance was found"
         )
     instance = replace(instance, values=instance.values[: _own_values(theorem, system, instance)])
-    broken = BrokenClaim(claim, dict(rounds), instance, instance.left)
+    broken = BrokenClaim(claim, dict(rounds), instance, instance.left, ends)
     try:
         gap = replay_claim(theorem, broken)
     except InvalidInput as reason:  # it was seen to fail, so that to leave the point out would be to support it
@@ -506,9 +579,14 @@ def _extent(
     asked: list[int] = []
     _ask(theorem, sentence, {**point, **_fractions(rounds)}, asked)
     # what is given of a round by its number decides about all later ones
+    own = own_of_claim(theorem, rounds)
     for hypothesis in theorem.hypotheses.values():
-        if hypothesis.sign != "->" and hypothesis.exists is None and not hypothesis.names & theorem.rounds.keys():
-            _ask(theorem, hypothesis, point, asked)
+        if (
+            hypothesis.sign != "->"
+            and hypothesis.exists is None
+            and not hypothesis.names & theorem.rounds.keys() - own.keys()
+        ):
+            _ask(theorem, hypothesis, {**point, **own}, asked)
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
     if begins:
         base = 0

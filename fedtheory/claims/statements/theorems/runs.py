@@ -208,6 +208,9 @@ def run_on_quadratics(
         raise InvalidInput(
             f"one curvature and one centre a client are needed, got {len(curvatures)} and {len(centres)}"
         )
+    for text in centres:
+        if not Expression.parse(text).names and text.strip() != "0":
+            raise InvalidInput(f"a centre is a sum of vectors c, c_1, c_2, ..., or 0, and no number; got {text!r}")
     if participants is not None and not 1 <= participants <= len(curvatures):
         raise InvalidInput(f"from 1 to {len(curvatures)} clients may take part, got {participants}")
     made = _Run(method, options, tuple(curvatures), tuple(centres), participants, tuple(ties), started=False)

@@ -1,13 +1,14 @@
 """Numbers of the sequences of a theorem, where its hypotheses say what they are: t[0] == 1, t[n+1] == (1 + sqrt(1 + 4*t[n]**2))/2.
 
 Other numbers are the lower ends of their ranges, or the upper ones where these are zero and no
-hypothesis speaks of them, as of steps that may be as small as one likes. A number with a root is known to some digits, as a fraction.
+hypothesis speaks of them, as of steps that may be as small as one likes. A sequence of which no hypothesis speaks may be any within its range: other
+choices are its ends in turn. A number with a root is known to some digits, as a fraction.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -30,14 +31,27 @@ class SequenceNumbers:
     exact: bool
 
 
-def find_numbers(theorem: Theorem, point: Mapping[str, Fraction], count: int) -> SequenceNumbers:
-    """The first ``count`` numbers of each sequence at a point.
+#: which end of its range a number is, by its place: "h" the upper one, or one above where there is none; "" as it is said above
+ENDS = ("", "l", "h", "lh", "hl")
+
+
+def list_ends(theorem: Theorem) -> Sequence[str]:
+    """The choices of ends that differ."""
+    return ENDS if any(is_free(theorem, name) for name in theorem.sequences) else ENDS[:1]
+
+
+def find_numbers(
+    theorem: Theorem, point: Mapping[str, Fraction], own: Mapping[str, int], count: int, ends: str = ""
+) -> SequenceNumbers:
+    """The first ``count`` numbers of each sequence at a point, for the rounds ``own`` of the claim.
 
     Raises
     ------
     InvalidInput
-        A hypothesis about them fails, or it speaks of more than them.
+        A hypothesis about them fails, or it speaks of more than them; or a number that a hypothesis gives lies outside of its range.
     """
+    if ends not in ENDS:
+        raise InvalidInput(f"the ends of ranges are chosen by one of {', '.join(map(repr, ENDS))}, got {ends!r}")
     values: dict[tuple[str, int], Fraction] = {}
     exact = True
 
@@ -48,40 +62,70 @@ def find_numbers(theorem: Theorem, point: Mapping[str, Fraction], count: int) ->
 
     for k in range(count):
         for name in theorem.sequences:
-            rule = _find_rule(theorem, name, k)
+            rule, sides = _find_rule(theorem, own, name, k), Sides(point, lookup, theorem.formulas)
             if rule is None:
-                values[name, k] = _find_end(theorem, name, Sides(point, lookup, theorem.formulas))
+                end = ends[k % len(ends)] if ends and is_free(theorem, name) else ""
+                values[name, k] = _find_end(theorem, name, sides, end)
                 continue
             sentence, rounds = rule
             found = Sides({**point, **rounds}, lookup, theorem.formulas).value(sentence.right)
             exact = exact and isinstance(found, Fraction)
             values[name, k] = found if isinstance(found, Fraction) else Fraction(found).limit_denominator(DENOMINATOR)
-    _require_met(theorem, point, count, lookup)
+            _require_inside(theorem, name, values[name, k], sides)
+    _require_met(theorem, {**point, **own_of_claim(theorem, own)}, count, lookup)
     return SequenceNumbers(values, exact)
 
 
-def _find_end(theorem: Theorem, name: str, sides: Sides) -> Fraction:
+def is_free(theorem: Theorem, *names: str) -> bool:
+    """Whether no hypothesis speaks of these sequences, or of any where none is named: any numbers go on after the first ones then."""
+    spoken = {quantity_of(node) for h in theorem.hypotheses.values() for s in h.sides for node in indexed(s)}
+    return not spoken & {*(names or theorem.sequences)}
+
+
+def _find_end(theorem: Theorem, name: str, sides: Sides, end: str) -> Fraction:
     """The end of its range that a number of a sequence is where nothing says what it is."""
+    least, most = _read_range(theorem, name, sides)
+    if end == "h":
+        return least + 1 if most is None else most
+    return most if not end and most is not None and is_free(theorem, name) and not least else least
+
+
+def _read_range(theorem: Theorem, name: str, sides: Sides) -> tuple[Fraction, Fraction | None]:
     low, _, high = theorem.sequences[name].partition("..")
-    least = Fraction(sides.value(read(low)))
-    free = not any(
-        quantity_of(node) == name for h in theorem.hypotheses.values() for s in h.sides for node in indexed(s)
-    )
-    return Fraction(sides.value(read(high))) if high and free and not least else least
+    return Fraction(sides.value(read(low))), Fraction(sides.value(read(high))) if high else None
 
 
-def _find_rule(theorem: Theorem, name: str, k: int) -> tuple[Sentence, dict[str, Fraction]] | None:
+def _require_inside(theorem: Theorem, name: str, value: Fraction, sides: Sides) -> None:
+    """See that a number that a hypothesis gives lies in the range of its sequence, up to digits."""
+    least, most = _read_range(theorem, name, sides)
+    room = MISSED * (1 + abs(value))
+    if value < least - room or (most is not None and value > most + room):
+        raise InvalidInput(f"what hypotheses say of {name} lies outside of its range {theorem.sequences[name]}")
+
+
+def own_of_claim(theorem: Theorem, own: Mapping[str, int]) -> dict[str, Fraction]:
+    """The rounds of hypotheses that are the claim's own; one of which this claim does not speak is the first that it may be."""
+    named = frozenset().union(*map(theorem.own_rounds, theorem.hypotheses.values()))
+    return {name: Fraction(own.get(name, theorem.rounds[name])) for name in sorted(named)}
+
+
+def _find_rule(
+    theorem: Theorem, own: Mapping[str, int], name: str, k: int
+) -> tuple[Sentence, dict[str, Fraction]] | None:
     """A hypothesis that says what name[k] is, and the round for which it says so."""
     for sentence in theorem.hypotheses.values():
         match sentence:
-            case Sentence(left=ast.Subscript(value=ast.Name(id=own), slice=index), sign="==", exists=None) if (
-                own == name
+            case Sentence(left=ast.Subscript(value=ast.Name(id=said), slice=index), sign="==", exists=None) if (
+                said == name
             ):
                 variables, shift = whole_number_of_rounds(value_of(index), show_tree(index))
+                numbers = own_of_claim(theorem, own) if theorem.own_rounds(sentence) else {}
                 if not variables and shift == k:
-                    return sentence, {}
-                if [*variables.values()] == [1] and k - shift >= theorem.rounds.get(next(iter(variables)), 0):
-                    return sentence, {next(iter(variables)): Fraction(k - shift)}
+                    return sentence, numbers
+                t = next(iter(variables), "")
+                reached = numbers[t] == k - shift if t in numbers else k - shift >= theorem.rounds.get(t, 0)
+                if [*variables.values()] == [1] and reached:
+                    return sentence, {**numbers, t: Fraction(k - shift)}
     return None
 
 
@@ -91,22 +135,23 @@ def speaks_of_numbers_alone(theorem: Theorem, sentence: Sentence) -> bool:
     return sentence.sign != "->" and not spoken & theorem.quantities.keys()
 
 
-def _require_met(theorem: Theorem, point: Mapping[str, Fraction], count: int, lookup: Any) -> None:
+def _require_met(theorem: Theorem, numbers: Mapping[str, Fraction], count: int, lookup: Any) -> None:
     for name, sentence in theorem.hypotheses.items():
         if not speaks_of_numbers_alone(theorem, sentence):
             continue
-        rounds = sorted(sentence.names & theorem.rounds.keys())
+        rounds = sorted(sentence.names & theorem.rounds.keys() - theorem.own_rounds(sentence))
         if len(rounds) > 1:
             raise InvalidInput(f"the hypothesis {name} speaks of several rounds")
         for k in range(count) if rounds else (0,):
             at = {n: Fraction(theorem.rounds[n] + k) for n in rounds}
-            sides = Sides({**point, **at}, lookup, theorem.formulas)
+            sides = Sides({**numbers, **at}, lookup, theorem.formulas)
             try:
                 left, right = sides.value(sentence.left), sides.value(sentence.right)
             except InvalidInput:
                 break  # of numbers beyond those that are asked for
             room = 0 if isinstance(left - right, Fraction) else MISSED * (1 + abs(float(left)) + abs(float(right)))
-            if left - right > room or (sentence.sign == "==" and right - left > room):
+            fails = {"==": abs(left - right) > room, "<": left - right >= room}
+            if fails.get(sentence.sign, left - right > room):
                 raise InvalidInput(f"no numbers were found that meet the hypothesis {name}")
 
 

@@ -82,7 +82,9 @@ class Theorem:
     rounds : the least value of each variable for a round
     where : formulas in parameters by name
     sequences : sequences of numbers, by name, with a formula that is at most each of them, or two between which they lie, ``{"t": "1..1/r"}``
-    given : hypotheses by name, as sentences
+    given : hypotheses by name, as sentences about all rounds; but of a round of the claim that a hypothesis reads as a number or as the end of a sum
+        alone, ``sum(w[r], r, 0, N) == 1``, it is about the claim's own
+    fixed : rounds that are the claim's own in all hypotheses, those that read them as the place of a quantity included, ``z <= Z[N]``
     auxiliary : str
         The range of parameters that lines may speak of and that the claim does not, ``"0 < s"``.
     assumed : hypotheses of the states by name, in words
@@ -114,6 +116,7 @@ class Theorem:
     where: Mapping[str, str] = field(default_factory=dict)
     sequences: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
     auxiliary: str = ""
     assumed: Mapping[str, str] = field(default_factory=dict)
     rests: Mapping[str, Theorem] = field(default_factory=dict)
@@ -142,6 +145,7 @@ class Theorem:
         if self.proof:
             self._require_script()
             self._require_useful()
+        self._require_fixed()
         self._require_added()
 
     def _require_quantities(self) -> None:
@@ -171,12 +175,12 @@ class Theorem:
             if not isinstance(least, int) or least < 0:
                 raise InvalidInput(f"rounds are whole numbers from 0 on; {name} begins at {least}")
         for name, text in self.sequences.items():
-            known = {*self.all_parameters.names, *self.rounds}
-            unknown = sorted(names_of_quantity(text.replace("..", "+")) - known)
+            known = self.parameters.names
+            unknown = sorted(names_of_quantity(text.replace("..", "+")) - {*known})
             if unknown:
                 raise InvalidInput(
-                    f"{unknown[0]!r}, of which the range {text!r} of the sequence {name!r} speaks, is no parameter and no round; there are "
-                    f"{', '.join(sorted(known)) or 'none'}"
+                    f"{unknown[0]!r}, of which the range {text!r} of the sequence {name!r} speaks, is no parameter of the region; there are "
+                    f"{', '.join(sorted(known)) or 'none'}. What depends on the round is a hypothesis, given={{'range': '{name}[t] <= ...'}}"
                 )
 
     @property
@@ -271,7 +275,7 @@ class Theorem:
                 continue
             idle = sorted(set(names) - words)
             if idle:
-                raise InvalidInput(f"the {kind} {idle[0]!r} decides nothing: neither claim nor proof speaks of it")
+                raise InvalidInput(f"the {kind} {idle[0]!r} decides nothing: no claim, hypothesis or line speaks of it")
         ends = {
             n for p in self.all_parameters.parameters for end in (p.low, p.high) if end is not None for n in end.names
         }
@@ -280,6 +284,19 @@ class Theorem:
             raise InvalidInput(
                 f"the parameter {idle[0]!r} decides nothing: claim, quantities and method do not speak of it"
             )
+
+    def _require_fixed(self) -> None:
+        """Rounds that are fixed are those of hypotheses."""
+        for name in self.fixed:
+            if name not in self.rounds:
+                raise InvalidInput(f"{name!r} is said to be fixed, and is no round; there are {', '.join(self.rounds)}")
+            if not any(name in said.names for said in self.hypotheses.values()):
+                raise InvalidInput(f"{name!r} is said to be fixed, and no hypothesis speaks of it")
+
+    def own_rounds(self, hypothesis: Sentence) -> frozenset[str]:
+        """The rounds of a hypothesis that are the claim's own; it is about all others."""
+        claimed = frozenset().union(*(sentence.names for sentence in self.sentences))
+        return hypothesis.own_rounds(frozenset(self.fixed), claimed & self.rounds.keys()) & self.rounds.keys()
 
     def _require_added(self) -> None:
         """What is said to be added is there; fields of played states are looked for where these are played."""
@@ -330,7 +347,7 @@ class Theorem:
             "claims": list(self.claims),
             "lines": join_lines(self.proof),
             "derivations": {},
-        }
+        } | ({"fixed": list(self.fixed)} if self.fixed else {})
 
     @property
     def stated_methods(self) -> Mapping[str, NamedMethod]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fedtheory.claims.statements.client_counts import describe_clients
 from fedtheory.claims.statements.formula_texts import (
@@ -87,7 +87,18 @@ def _given(theorem: Theorem) -> Iterator[WordLine]:
         if name in theorem.inside:
             yield (f"{name}: ", sentence, f" ({_tell_inside(theorem.inside[name])})")
         else:
-            yield (f"given {name}: ", sentence, _mark(theorem, name))
+            ranges = {p.name: str(p) for p in theorem.all_parameters.parameters if p.name in theorem.own_auxiliary}
+            reach = tell_reach(sentence, theorem.own_rounds(sentence), theorem.rounds, ranges)
+            yield (f"given {name}: ", sentence, reach, _mark(theorem, name))
+
+
+def tell_reach(
+    hypothesis: Sentence, own: frozenset[str], rounds: Mapping[str, int], auxiliary: Mapping[str, str]
+) -> str:
+    """Of what a hypothesis is said: all rounds but the claim's own, and all parameters that lines alone speak of, in their ranges."""
+    least = {name: f"{name}{f' >= {k}' if k else ''}" for name, k in sorted(rounds.items()) if name not in own}
+    every = [text for name, text in {**least, **auxiliary}.items() if name in hypothesis.names]
+    return f" for all {', '.join(every)}" if every else ""
 
 
 def _tell_inside(inside: Inside) -> str:
@@ -219,7 +230,8 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
         yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
         if theorem.states.sigma is not None:
             yield from ((line,) for line in list_words(theorem))
-    rounds = sorted({n for s in theorem.sentences for n in s.names} & theorem.rounds.keys())
+    own = frozenset().union(*map(theorem.own_rounds, theorem.hypotheses.values()))
+    rounds = sorted(own | {n for s in theorem.sentences for n in s.names} & theorem.rounds.keys())
     if rounds:
         yield (f"for all {', '.join(f'{n} >= {theorem.rounds[n]}' for n in rounds)}",)
     sets = sorted({s.along for s in (*theorem.sentences, *theorem.hypotheses.values()) if s.along})

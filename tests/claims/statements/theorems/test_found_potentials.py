@@ -22,6 +22,7 @@ from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_p
 from fedtheory.claims.statements.theorems.potentials import _list_simple
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
+from fedtheory.claims.statements.theorems.runs import run_on_quadratics
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem
@@ -36,7 +37,9 @@ RADIUS = {"start": "d[0] <= R**2"}
 AHEAD = {**GAP, "e": "dot(x - x_star, y - x)", "s": "norm2(y - x)"}
 
 
-def bound(method: str, options: str, claim: str, quantities: dict[str, str] = GAP, **more: Any) -> Theorem:
+def bound(
+    method: str, options: str, claim: str | tuple[str, ...], quantities: dict[str, str] = GAP, **more: Any
+) -> Theorem:
     region, functions = more.pop("region", "0 < L"), more.pop("functions", "L, mu = 0")
     return Theorem(
         region=region,
@@ -283,6 +286,56 @@ def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
 def test_mistakes_near_a_theorem_whose_proof_was_found_are_judged() -> None:
     outcomes = {change.outcome for change in judge_near_misses(GRADIENT_DESCENT)}
     assert "falls" in outcomes and "survives" not in outcomes
+
+
+EVERY_N = "gap[N] <= L*d[0]/(2*N)"
+
+
+@pytest.mark.parametrize(
+    ("claims", "word"),
+    [
+        ((EVERY_N, "d[N] <= d[0]"), "proved"),
+        (("gap[N] <= gap[0]", "exists t in 0..N-1: g[t] <= 2*L*gap[0]/N", EVERY_N), "proved"),
+        ((EVERY_N, "d[N] <= d[0]/2"), "refuted"),
+    ],
+)
+def test_of_several_claims_each_has_a_potential(claims: tuple[str, ...], word: str) -> None:
+    quantities = {**GAP, "g": "norm2(grad(f, x))"}
+    used = {name: text for name, text in quantities.items() if any(f"{name}[" in claim for claim in claims)}
+    theorem = bound("gd", "lr = 1/L", claims, used)
+    assert judge_claim(state("IT", "mine", "1", "it", theorem), "mine.py", Context()).status == word
+
+
+def doubled(claim: str | tuple[str, ...], *, least: int = 0) -> Theorem:
+    """FedAvg on +-||x||^2, whose two local steps multiply ||x||^2 by (1 + 4 lr^2)^2."""
+    return Theorem(
+        region="0 < lr",
+        states=run_on_quadratics("fedavg", "lr, steps = 2", curvatures=("2", "-2"), centres=("0", "0")),
+        rounds={"T": least},
+        quantities={"X": "norm2(x)"},
+        claim=claim,
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "least", "word"),
+    [
+        ("X[T] == (1 + 4*lr**2)**(2*T)*X[0]", 0, "proved"),
+        ("3*X[T] == (1 + 4*lr**2)**(2*T)*X[0]*3", 3, "proved"),
+        ("X[T] <= (1 + 4*lr**2)**(2*T)*X[0]", 1, "proved"),
+        ("X[T] == (1 + 4*lr**2)**T*X[0]", 1, "refuted"),
+        ("2*X[T] == (1 + 4*lr**2)**(2*T)*X[0]", 0, "refuted"),
+        ("X[T] == X[0]", 0, "refuted"),
+    ],
+)
+def test_what_every_round_multiplies_is_an_equality(claim: str, least: int, word: str) -> None:
+    assert judge_claim(state("IT", "mine", "1", "it", doubled(claim, least=least)), "mine.py", Context()).status == word
+
+
+def test_a_round_of_which_nothing_is_said_keeps_no_proof_from_being_found() -> None:
+    theorem = bound("gd", "lr = 1/L", EVERY_N, rounds={"N": 1, "t": 0})
+    found = find_proof(theorem)
+    assert isinstance(found, ProvedTheorem) and verify_term(theorem, found.data).claims == (EVERY_N,)
 
 
 @pytest.mark.parametrize("low", [Fraction(1, 2), Fraction(1, 3), Fraction(-3)])

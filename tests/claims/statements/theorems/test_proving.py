@@ -179,14 +179,15 @@ def test_a_symbol_that_decides_nothing_is_an_error() -> None:
         replace(GRADIENT_DESCENT, quantities={**GRADIENT_DESCENT.quantities, "V": "norm2(x)"})
 
 
-def test_a_range_of_a_sequence_speaks_of_parameters_and_rounds() -> None:
-    """Another name would be any number, which neither the statement nor Rocq's says."""
+@pytest.mark.parametrize("name", ["b", "n", "a"])
+def test_a_range_of_a_sequence_speaks_of_parameters_of_the_region(name: str) -> None:
+    """Another name would be any number: of a round n it would say s[k] <= n of all k and n, and so of an auxiliary parameter."""
     told = {"claim": "s[n] <= s[n] + x", "proof": "done: claim by combine", "rounds": {"n": 0}}
-    assert Theorem("0 < x", **told, sequences={"s": "-x..n"})
-    with pytest.raises(
-        InvalidInput, match="'b', of which the range '-b' of the sequence 's' speaks, is no parameter and no round"
-    ):
-        Theorem("0 < x", **told, sequences={"s": "-b"})
+    proved = prove_theorem(Theorem("0 < x", **told, sequences={"s": "-x..2*x"}))
+    with pytest.raises(InvalidInput, match=f"'{name}', of which the range '0..{name}' of the sequence 's' speaks"):
+        Theorem("0 < x", **told, sequences={"s": f"0..{name}"}, auxiliary="0 < a")
+    with pytest.raises(TermRefused, match="a range in the parameters x"):
+        check_term({**proved.data, "sequences": {"s": f"0..{name}"}})
 
 
 def test_a_number_of_each_client_must_be_averaged() -> None:

@@ -90,7 +90,7 @@ def replace_ties(*ties: str):
         ({"centres": ("0",)}, "one curvature and one centre"),
         ({"participants": 3}, "from 1 to 2 clients"),
         ({"ties": ("y",)}, "leaves nothing open"),
-        ({"centres": ("1", "0")}, "no sum of vectors"),
+        ({"centres": ("1", "0")}, "a centre is a sum of vectors c, c_1, c_2, ..., or 0, and no number; got '1'"),
     ],
 )
 def test_what_is_no_instance_is_said(change, message) -> None:

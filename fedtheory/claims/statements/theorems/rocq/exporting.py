@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
 from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
 from fedtheory.claims.statements.theorems.rocq.real_powers import same_exponential, same_power
-from fedtheory.claims.statements.theorems.rocq.script import line_name
+from fedtheory.claims.statements.theorems.rocq.script import OWN, OWN_HOLDS, line_name
 from fedtheory.claims.statements.theorems.rocq.sums import SPREAD, is_empty_at_first, same_sum
 from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
@@ -150,20 +150,25 @@ class _Writer:
         """The whole."""
         term, data = self.term, self.term.data
         names = [r.name for r in term.ranges]
-        claims = [self._claim(Sentence.parse(claim)) for claim in data["claims"]]
+        claims = [self._claim(Sentence.parse(claim), term.script.own_rounds) for claim in data["claims"]]
         lines = [f"forall (V : space) (C : clients V){f' ({chr(32).join(names)} : R)' if names else ''},"]
         lines += [f"{h} ->" for r in term.ranges for h in r.hypotheses()]
-        first, given = [*self._sequences(), *self.states.binders()], self._given()
+        first, given, own = [*self._sequences(), *self.states.binders()], self._given(), self._given_of_own()
         lines += write_binders(first)
         lines += [
             f"let {identifier(word)} (t : nat) : R := {self.states.said(word)} in" for word in term.theorem.quantities
         ]
         lines += write_binders(given)
+        lines += (
+            [self.term.script.for_all(self.term.script.own_rounds).rstrip(), *(f"{binder.text} ->" for binder in own)]
+            if own
+            else []
+        )
         lines.append(" /\\\n  ".join(claims) + ".")
         statement = "(* the theorem *)\nDefinition statement : Prop :=\n  " + "\n  ".join(lines)
-        self._open(names, first, given)
+        self._open(names, first, given, own)
         self._write_lines(term)
-        self._close(first, given)
+        self._close(first, given, own)
         definitions = "\n".join(self.states.definitions)
         return RocqTheorem(
             name, title or term.theorem.name, definitions, statement, "\n".join(term.texts), "Runs", "Rounds"
@@ -182,25 +187,34 @@ class _Writer:
         return found
 
     def _given(self) -> list[Binder]:
-        sentences = {name: Sentence.parse(text) for name, text in self.term.data["given"].items()}
+        sentences = {
+            line.name: line.sentence for line in self._given_lines(self.term) if line.name not in self.checker.tied
+        }
         along = sorted({s.along for s in sentences.values() if s.along})
         found = []
         for word in along:
             found.append(Binder(identifier(word), "nat -> Prop"))
             found.append(Binder(f"{identifier(word)}_endless", f"endless {identifier(word)}", True))
-        return [*found, *(Binder(f"given_{name}", self._claim(s), True) for name, s in sentences.items())]
+        return [*found, *(Binder(f"given_{name}", self._claim(s, ()), True) for name, s in sentences.items())]
 
-    def _claim(self, sentence: Sentence) -> str:
-        least = self.checker.signature.rounds
-        over = "".join(
-            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> "
-            for t in self.term.script.rounds(sentence)
-        )
-        return f"({over}{self.author.sentence(sentence)})"
+    def _given_of_own(self) -> list[Binder]:
+        """What is given of the claim's own rounds."""
+        found = []
+        for line in self._given_lines(self.term):
+            tied = self.checker.tied.get(line.name, frozenset())
+            if tied and line.sentence.names & {*self.term.script.own_rounds} - tied:
+                raise NotAvailable(f"{line.name}, of all rounds that others say of one, is not written for Rocq")
+            found += [Binder(f"given_{line.name}", self._claim(line.sentence, tied), True)] if tied else []
+        return found
+
+    def _claim(self, sentence: Sentence, own: Collection[str]) -> str:
+        """A sentence, for all rounds but some."""
+        rounds = [t for t in self.term.script.rounds(sentence) if t not in own]
+        return f"({self.term.script.for_all(rounds)}{self.author.sentence(sentence)})"
 
     # ---- the proof
 
-    def _open(self, names: list[str], first: list[Binder], given: list[Binder]) -> None:
+    def _open(self, names: list[str], first: list[Binder], given: list[Binder], own: list[Binder]) -> None:
         """Variables, what states are, and hypotheses as lines."""
         texts = self.term.texts
         over = f" ({' '.join(names)} : R)" if names else ""
@@ -210,18 +224,37 @@ class _Writer:
         texts += [binder.opened() for binder in first]
         texts += self.states.open()
         texts += [binder.opened() for binder in given]
+        if own:
+            over = "".join(f" ({identifier(t)} : nat)" for t in self.term.script.own_rounds)
+            texts.append(f"Definition {OWN}{over} : Prop :=\n  " + " /\\\n  ".join(binder.text for binder in own) + ".")
         for line in self._given_lines(self.term):
-            name, said, formulas = line.name, line.sentence, self.term.formulas
-            rounds = self.term.script.rounds(said)
-            least = self.checker.signature.rounds
-            over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
-            proof = self._bridge(said, f"given_{name}")
-            texts.append(f"Lemma {line_name(name)} : {over}{formulas.sentence(said)}.\nProof.\n  {proof}\nQed.")
+            name, said, tied = line.name, line.sentence, line.name in self.checker.tied
+            over = self.term.script.for_all(self.term.script.rounds(said, own=tied), own=tied)
+            if tied:
+                texts.append(self._given_lemma(line, [binder.name for binder in own]))
+            proof = self._bridge(said, f"given_{name}", own=tied, tied=tied)
+            texts.append(
+                f"Lemma {line_name(name)} : {over}{self.term.formulas.sentence(said)}.\nProof.\n  {proof}\nQed."
+            )
             self.term.script.note_sign(line)
+
+    def _given_lemma(self, line: ProofLine, names: list[str]) -> str:
+        """A hypothesis of the claim's own rounds, from all of them."""
+        script, place = self.term.script, names.index(f"given_{line.name}")
+        rounds = script.rounds(line.sentence, own=True)
+        part = "proj2 (" * place + OWN_HOLDS + ")" * place
+        part = part if place == len(names) - 1 else f"proj1 ({part})"
+        free = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds if t not in script.own_rounds)
+        return (
+            f"Lemma given_{line.name} : {script.for_all(rounds, own=True)}{self.author.sentence(line.sentence)}.\n"
+            f"Proof.\n  intros{_names_of(rounds)} {OWN_HOLDS}. exact (({part}){free}).\nQed."
+        )
 
     def _write_lines(self, term: WrittenTerm) -> None:
         """The lines of a term, after those of the theorems that it rests on, whose claims are lines of its own."""
         for name, other in term.rests.items():
+            if other.script.own_rounds:
+                raise NotAvailable(f"the theorem {name}, with hypotheses on rounds of its own, is not written for Rocq")
             self.term.texts.append(f"(* {name}: the theorem {other.theorem.name} *)")
             for line in self._given_lines(other):
                 other.script.note_sign(line)
@@ -253,13 +286,16 @@ class _Writer:
 
     # ---- the end
 
-    def _close(self, first: list[Binder], given: list[Binder]) -> None:
-        texts = self.term.texts
+    def _close(self, first: list[Binder], given: list[Binder], own: list[Binder]) -> None:
+        texts, script = self.term.texts, self.term.script
         names = [f"claim_{k}" for k in range(1, len(self.checker.claims) + 1)]
         for name, claim in zip(names, self.checker.claims, strict=True):
             sentence = Sentence.parse(claim)
-            proof = self._bridge(sentence, _instance(self.term, _name_at(self.term, sentence)))
-            texts.append(f"Lemma {name} : {self._claim(sentence)}.\nProof.\n  {proof}\nQed.")
+            line = _name_at(self.term, sentence)
+            tied = line in self.checker.tied
+            proof = self._bridge(sentence, _instance(self.term, line), own=bool(own), tied=tied)
+            over = script.for_all(script.rounds(sentence, own=bool(own)), own=bool(own))
+            texts.append(f"Lemma {name} : ({over}{self.author.sentence(sentence)}).\nProof.\n  {proof}\nQed.")
         texts.append("End Proof.")
         ranges = self.term.ranges
         before = ["V", "C", *(r.name for r in ranges), *_facts(ranges), *(b.name for b in first)]
@@ -267,19 +303,34 @@ class _Writer:
         lets = [f"is_{identifier(word)}" for word in self.term.theorem.quantities] if given else []
         intros = " ".join([*before, *lets, *(b.name for b in given)])
         unfold = self.states.unfold(opened)
-        shown = [
-            f"pose proof ({n} {opened}) as _said; {unfold} exact _said" if unfold else f"exact ({n} {opened})"
-            for n in names
-        ]
+        if own:
+            intros += f"{_names_of(script.own_rounds)} {' '.join(b.name for b in own)}"
+        shown = []
+        for name, claim in zip(names, self.checker.claims, strict=True):
+            free, at = self._of_own(Sentence.parse(claim), own) if own else ("", "")
+            shown.append(
+                f"pose proof ({name} {opened}) as _said; {unfold} {free}exact {f'(_said{at})' if at else '_said'}"
+                if unfold or own
+                else f"exact ({name} {opened})"
+            )
         body = shown[0] if len(shown) == 1 else f"repeat match goal with |- _ /\\ _ => split end; [{' | '.join(shown)}]"
         texts.append(f"Theorem proof : statement.\nProof.\n  intros {intros}; cbv zeta.\n  {body}.\nQed.")
 
-    def _bridge(self, sentence: Sentence, line: str) -> str:
-        """From a line to the claim as its author wrote it."""
-        rounds = self.term.script.rounds(sentence)
-        names = " ".join(f"{identifier(t)} {identifier(t)}_least" for t in rounds)
+    def _of_own(self, sentence: Sentence, own: list[Binder]) -> tuple[str, str]:
+        """Tactics that take a claim's other rounds, and all rounds with what holds of the claim's own."""
+        script = self.term.script
+        rounds = script.rounds(sentence, own=True)
+        free = _names_of(t for t in rounds if t not in script.own_rounds)
+        *before, last = (b.name for b in own)
+        held = "".join(f"(conj {name} " for name in before) + last + ")" * len(before)
+        return f"intros{free}; " if free else "", f"{_names_of(rounds)} {held}"
+
+    def _bridge(self, sentence: Sentence, line: str, *, own: bool, tied: bool) -> str:
+        """From a line to the claim as its author wrote it; ``own``, ``tied``: of the claim's own rounds, as this and the line are said."""
+        rounds = self.term.script.rounds(sentence, own=own)
+        names = _names_of(rounds) + (f" {OWN_HOLDS}" if own else "")
         least = self.checker.signature.rounds
-        opened = f"intros {names}. " if names else ""
+        opened = f"intros{names}. " if names else ""
         opened += "".join(
             f"pose proof (at_least {least[t]} {identifier(t)} {least[t]} eq_refl {identifier(t)}_least) as {identifier(t)}_low. "
             for t in rounds
@@ -292,7 +343,7 @@ class _Writer:
             and isinstance(node.op, ast.Pow)
             and _exponent(node.right, self.checker.signature.rounds) is not None
         ]
-        given = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        given = _names_of(self.term.script.rounds(sentence, own=tied)) + (f" {OWN_HOLDS}" if tied else "")
         every = [node for side in sentence.sides for node in _outside_of_sums(side)]
         bases = []
         for node in every:
@@ -310,14 +361,14 @@ class _Writer:
             if isinstance(node, ast.Call) and show_tree(node.func) == "sum"
         ]
         if (not powers and not any(bases)) or sentence.sign == "->" or sentence.exists is not None:
-            return f"exact ({line})."
+            return f"exact ({line})." if own == tied else f"{opened}exact ({line}{given})."
         apart = any("+" in (_exponent(node.right, least) or "") for node in powers)
         for node in powers:
             base = self.checker.value(node.left)
             product = self.term.formulas.product(base)
-            own = self.term.formulas.read(node.left)
-            if own != product:
-                bases.append(f"try replace ({own}) with ({product}) by (field; nonzero).")
+            shown_base = self.term.formulas.read(node.left)
+            if shown_base != product:
+                bases.append(f"try replace ({shown_base}) with ({product}) by (field; nonzero).")
         return "\n  ".join(
             [
                 opened,
@@ -332,6 +383,11 @@ class _Writer:
                 f"powers; {f'{SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
         )
+
+
+def _names_of(rounds: Iterable[str]) -> str:
+    """Names of rounds, and of the facts that they are at least their first values."""
+    return "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
 
 
 def _name_at(term: WrittenTerm, claim: Sentence) -> str:

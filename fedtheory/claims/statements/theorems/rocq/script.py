@@ -45,6 +45,10 @@ def _below(goal: Sentence) -> str:
     return "Rle_trans" if goal.sign == "<=" else "Rle_lt_trans"
 
 
+#: what is supposed of the claim's own rounds, as a predicate of these, and the name of the hypothesis that it holds
+OWN, OWN_HOLDS = "own_rounds", "own_holds"
+
+
 @dataclass
 class Script:
     """Writes lines.
@@ -96,13 +100,13 @@ class Script:
     def write(self, line: ProofLine) -> None:
         """A line as a lemma."""
         self.formulas.real_powers = False
-        rounds, said = self.rounds(line.sentence), self.formulas.sentence(line.sentence)
+        own = any(word in self.checker.tied for word in re.findall(r"\w+", line.arguments))
+        rounds, said = self.rounds(line.sentence, own=own), self.formulas.sentence(line.sentence)
         proof = self.apply(line, line.sentence, line.rule, line.arguments, {})
         least = self.checker.signature.rounds
-        over = self.over + "".join(
-            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
-        )
+        over = self.over + self.for_all(rounds, own=own)
         names = self.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        names += f" {OWN_HOLDS}" if own else ""
         opened = [f"intros{names}."] if names else []
         opened += [
             f"pose proof (at_least {least[t]} {identifier(t)} {least[t]} eq_refl {identifier(t)}_least) as {identifier(t)}_low."
@@ -112,13 +116,14 @@ class Script:
         self.texts.append(
             f"(* {line.name}: {line.sentence} *)\nLemma {line_name(self.prefix + line.name)} : {over}{said}.\nProof.\n  {body}\nQed."
         )
-        self.note_sign(line)
         self.checker.add(line, apply_rule)
+        self.note_sign(line)
 
     def note_sign(self, line: ProofLine) -> None:
         """Know the sign that a line says of a quantity."""
         right = line.sentence.right
         plain = line.sentence.sign in ("<=", "<") and line.sentence.exists is None and not line.sentence.fixed
+        plain = plain and line.name not in self.checker.tied
         if not (plain and isinstance(right, ast.Subscript) and self.checker.value(line.sentence.left).zero):
             return
         variables, behind = whole_number_of_rounds(value_of(right.slice), show_tree(right.slice))
@@ -127,9 +132,21 @@ class Script:
                 (self.lemma(line.name), line.sentence.sign, behind)
             )
 
-    def rounds(self, sentence: Sentence) -> list[str]:
-        """The rounds that a sentence is said of."""
-        return sorted(sentence.names & self.checker.signature.rounds.keys())
+    @property
+    def own_rounds(self) -> list[str]:
+        """The rounds that are the claim's own in hypotheses."""
+        return sorted(frozenset().union(*(self.checker.tied.get(name, frozenset()) for name in self.checker.given)))
+
+    def rounds(self, sentence: Sentence, *, own: bool = False) -> list[str]:
+        """The rounds that a line is said of; those of hypotheses that are the claim's ``own`` among them, where it rests on such."""
+        spoken = sentence.names & self.checker.signature.rounds.keys()
+        return sorted(spoken.union(self.own_rounds) if own else spoken)
+
+    def for_all(self, rounds: Sequence[str], *, own: bool = False) -> str:
+        """Quantifiers of rounds, and what is supposed of the claim's own."""
+        least = self.checker.signature.rounds
+        over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
+        return over + (f"{OWN}{''.join(f' {identifier(t)}' for t in self.own_rounds)} -> " if own else "")
 
     def apply(self, line: ProofLine, goal: Sentence, rule: str, text: str, more: _Premises) -> str:
         """Tactics that prove a goal by a rule."""
@@ -169,8 +186,9 @@ class Script:
         for piece in split_pieces(found[2] or ""):
             t, _, tree = piece.partition("=")
             values[t.strip()] = read(tree)
-        at = [self.formulas.index(values.get(t, ast.Name(t))) for t in self.rounds(self.checker.known[name])]
-        return f"({self.lemma(name)}{''.join(f' {k} ltac:(lia)' for k in at)})"
+        own = name in self.checker.tied
+        at = [self.formulas.index(values.get(t, ast.Name(t))) for t in self.rounds(self.checker.known[name], own=own)]
+        return f"({self.lemma(name)}{''.join(f' {k} ltac:(lia)' for k in at)}{f' {OWN_HOLDS}' if own else ''})"
 
     def divisors(self, *quotients: Quotient) -> list[str]:
         """Facts that what is divided by is above or below zero."""
