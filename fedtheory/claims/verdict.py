@@ -143,10 +143,11 @@ def list_uncovered(parts: list[Part]) -> list[str]:
 
     What the parts of a role say that they covered must come to at least `LEAST_COVERED`, together, for a family that is told in several parts is
     one; or a part covered all that the statement speaks of; or carries a proof of narrower scope, which is printed. A part that says nothing adds
-    nothing, and so does what is vouched for. Orderings have rules of their own.
+    nothing, and so does what is vouched for. Orderings have rules of their own. Of what is true of nothing that is said, and no more.
     """
     roles = ([p for p in parts if p.role == role] for role in ("printed", "repaired"))
-    return [reason for of_role in roles if all(p.supports for p in of_role) for reason in _list_uncovered(of_role)]
+    told = [of_role for of_role in roles if all(p.supports and not p.empty for p in of_role)]
+    return [reason for of_role in told for reason in _list_uncovered(of_role)]
 
 
 def _list_uncovered(parts: list[Part]) -> list[str]:

@@ -113,6 +113,7 @@ DRAWN = Theorem(
         "first": "z[0] == 1",
         "play": "z[t+1] == (1 - P/C*(1 - w[K]))*z[t]",
     },
+    fixed=("K",),
 )
 _N = {"L": "L", "G": "G", "N": "C*S"}
 _ROUND = {**_N, "gamma": "gamma", "K": "K"}
