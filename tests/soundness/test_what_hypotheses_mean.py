@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from fedtheory.claims import MethodStates, Part, Theorem
+from fedtheory.claims.references import find_papers, load_claims
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.claims.statements.theorems.writing import describe_theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.refusals import TermRefused
+from paper_checks.said_by_theorems import list_theorems
 
 #: weights of N + 1 outcomes, whose sum is one: of this N, and not of all of them, which would leave one outcome
 LAW = {"law": "sum(w[r], r, 0, N) == 1"}
@@ -175,3 +177,17 @@ def test_what_a_strict_hypothesis_leaves_room_for_is_tried() -> None:
     moves = replace(STRICTLY_NOTHING, given={"moves": "0 < d[t]"}, claim="d[N] <= d[0]/2", proof="")
     assert judge(moves).holds is False
     assert judge(replace(moves, claim="d[N] <= d[0]")).holds is True
+
+
+def test_no_hypothesis_of_the_ledgers_is_of_two_rounds_at_once() -> None:
+    """``z[t+1] == (1 - w[K])*z[t]`` of all t and all K is met by nothing where w changes; K is the claim's own."""
+    claims = [claim for source in find_papers().values() for claim in load_claims(source).values()]
+    theorems = [theorem for claim in claims for theorem in list_theorems(claim)]
+    assert len(theorems) > 100
+    many = {
+        (theorem.name, name)
+        for theorem in theorems
+        for name, said in theorem.hypotheses.items()
+        if len(said.names & theorem.rounds.keys() - theorem.own_rounds(said)) > 1
+    }
+    assert many == set()

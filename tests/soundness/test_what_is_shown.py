@@ -25,6 +25,7 @@ from fedtheory.claims import (
     Theorem,
 )
 from fedtheory.claims.statements.sentences import tell, tell_statement
+from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
 from fedtheory.core.participation import Uniform
 from fedtheory.core.problem import objective
 
@@ -185,6 +186,19 @@ STATED: dict[str, tuple[Any, list[dict[str, Any]]]] = {
             {"where": {"c": "2"}},
             {"sequences": {"s": "0..2"}},
             {"given": {"small": "d[t] <= 1"}},
+        ],
+    ),
+    "Theorem on drawn clients that are played": (
+        Theorem(
+            region="0 < a, 0 < lr < 1/a, n in 3..",
+            states=run_on_equal_curvatures("fedavg", "lr, steps = 1", curvature="a", clients="n, s = 2"),
+            rounds={"t": 0},
+            quantities={"X": "norm2(x - bar(c_i))"},
+            claim="X[t+1] <= n*X[t]",
+        ),
+        [
+            {"states": run_on_equal_curvatures("fedavg", "lr, steps = 1", curvature="a", clients=clients)}
+            for clients in ("n, s = 1", "n, s = n - 1", "n = n + 1, s = 2")
         ],
     ),
     "Theorem with a hypothesis": (

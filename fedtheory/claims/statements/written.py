@@ -15,6 +15,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
+from fedtheory.claims.statements.client_counts import describe_clients
 from fedtheory.claims.statements.formula_texts import WordLine, draw_signs, split_sign, write
 from fedtheory.claims.statements.lemma import Lemma
 from fedtheory.claims.statements.worlds import FunctionOf, SymbolicWorld
@@ -225,13 +226,13 @@ class ToldVector(_Told, Vector):
         """Average over the clients, or over those that are drawn."""
         found = super().averaged(clients)
         if clients is not None:
-            return ToldVector(found.terms, Made("drawn mean", (self,)))
+            return ToldVector(found.terms, Made("drawn mean", (self, clients)))
         return self if self.common else ToldVector(found.terms, Made("mean", (self,)))
 
     def scattered(self, clients: Sampling, new: Vector) -> Any:
         """Another vector for the clients that take part, and this one for the others."""
         found = super().scattered(clients, new)
-        return found if isinstance(found, Lost) else ToldVector(found.terms, Made("active", (new, self)))
+        return found if isinstance(found, Lost) else ToldVector(found.terms, Made("active", (new, self, clients)))
 
     def dot(self, other: Vector) -> ToldForm:
         """<u, v>, as `fedtheory.claims.statements.worlds.dot` asks for it."""
@@ -360,6 +361,11 @@ class Writer:
     often: dict[Any, tuple[int, Any, ast.expr]] = field(default_factory=dict)  # vectors that were spelled, how often
 
     depths: dict[int, int] = field(default_factory=dict)
+    draws: dict[str, None] = field(default_factory=dict)  # who takes part in what was spelled
+
+    def _note_draw(self, clients: Sampling) -> None:
+        numbers = {"n": clients.n, "s": clients.s}
+        self.draws[describe_clients({name: write(draw_signs(number_tree(k))) for name, k in numbers.items()})] = None
 
     def depth(self, thing: Any) -> int:
         """Of how many things one after the other something is made."""
@@ -413,9 +419,11 @@ class Writer:
                 return _call("mean", found) if f.client else found
             case Made("mean", (inner,)):
                 return _call("bar", self._shown(inner, below))
-            case Made("drawn mean", (inner,)):
+            case Made("drawn mean", (inner, clients)):
+                self._note_draw(clients)
                 return _call("drawn_mean", self._shown(inner, below))
-            case Made("active", (new, old)):
+            case Made("active", (new, old, clients)):
+                self._note_draw(clients)
                 return _call("if_active", draw_signs(self._shown(new, below)), draw_signs(self._shown(old, below)))
             case Made("product", (u, v)):
                 left = draw_signs(self._shown(u, below))

@@ -48,7 +48,7 @@ class ToldStates:
 
     ``functions``: each with its class; ``methods``: those whose own round makes the next state, and of what; ``quantities``: what each is in fields
     of the state; ``states``: what is so of any state and the ones after it; ``assumed``: hypotheses by name; ``begins``: what is so of the first
-    state besides; ``of_clients``: whether anything is one of each client.
+    state besides; ``of_clients``: whether anything is one of each client; ``draws``: who takes part in a round, where clients are drawn.
     """
 
     functions: tuple[WordLine, ...]
@@ -58,6 +58,7 @@ class ToldStates:
     assumed: tuple[tuple[str, WordLine], ...]
     begins: tuple[WordLine, ...]
     of_clients: bool
+    draws: tuple[str, ...]
 
 
 def tell_states(theorem: Theorem) -> ToldStates:
@@ -77,6 +78,7 @@ def tell_states(theorem: Theorem) -> ToldStates:
         tuple((name, line) for name, line in (*states, *begun) if name),
         tuple(line for name, line in begun if not name),
         bool(any_round.world.deviation),
+        tuple(dict.fromkeys(who for played in teller.played for who in played.writer.draws)),
     )
 
 

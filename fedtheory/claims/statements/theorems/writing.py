@@ -64,6 +64,7 @@ def list_played_scope(theorem: Theorem) -> list[str]:
     if told is None:
         return []
     functions = [f"functions: {write_line(line)}" for line in told.functions]
+    functions += [f"clients: {who}" for who in told.draws]
     return [*functions, *map(write_line, _assumed(theorem, told))]
 
 
@@ -76,7 +77,7 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
         found += [(f"clients: {tell_clients(theorem.states)}",)] if theorem.states.clients else []
         found += [(line,) for line in list_words(theorem)] if theorem.states.sigma is not None else []
     if told is not None:
-        found += [*told.functions, *_assumed(theorem, told)]
+        found += [*((f"clients: {who}",) for who in told.draws), *told.functions, *_assumed(theorem, told)]
     fields = {name for name in theorem.added if name.isidentifier() and name not in theorem.given}
     marked = [name for name in theorem.added if name not in theorem.assumed and name not in fields]
     return found + [(f"{'given ' if name in theorem.given else ''}{name}{ADDED}",) for name in marked]
@@ -244,6 +245,9 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
     yield from ((*line, ADDED) for line in list_added(theorem))
     if isinstance(theorem.states, MethodStates) and theorem.states.clients:
         yield (tell_clients(theorem.states),)
+        yield ("every dimension",)
+    elif told is not None and told.draws:
+        yield from ((who,) for who in told.draws)
         yield ("every dimension",)
     elif theorem.states is not None:
         yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
