@@ -164,6 +164,10 @@ class _Run:
 
     def _any_state(self, world: World, state: Any, numbers: Mapping[str, Any], zero: Any) -> Any:
         """Unknown vectors in all fields; of a tie, a sum of fields that is zero, the last one is the others'."""
+        if taken := sorted({*self._names_of_vectors()} & {*_rows(state)}):
+            raise InvalidInput(
+                f"{taken[0]!r} of the centres is a field of {self.method}; give the centres other names that start with c, such as 'centre_1'"
+            )
         fresh = _tied({name: world.vector(name) for name in _rows(state)}, self.ties, numbers, zero)
         arrays = {name: value for name, value in arrays_of(state).items() if value.dtype == object}
         return dataclasses.replace(
@@ -190,7 +194,7 @@ def run_on_quadratics(
     ----------
     method, options : as for other statements
     curvatures : a formula in the parameters for each client
-    centres : for each client a sum of vectors c, c_1, c_2, ..., times formulas; "0"
+    centres : for each client a sum of vectors whose names start with c (c, c_1, c_2, ...), times formulas; "0"
     participants : int, optional
         How many clients are drawn in each round; all take part otherwise.
     ties : sums of fields that are zero in every state, such as "h_1 + h_2"

@@ -90,13 +90,17 @@ def replace_ties(*ties: str):
         ({"centres": ("0",)}, "one curvature and one centre"),
         ({"participants": 3}, "from 1 to 2 clients"),
         ({"ties": ("y",)}, "leaves nothing open"),
+        (
+            {"method": "scaffold", "options": "lr, server_lr = 1", "centres": ("c_1", "0")},
+            "'c_1' of the centres is a field of scaffold",
+        ),
         ({"centres": ("1", "0")}, "a centre is a sum of vectors c, c_1, c_2, ..., or 0, and no number; got '1'"),
     ],
 )
 def test_what_is_no_instance_is_said(change, message) -> None:
-    given = {"curvatures": ("1", "1"), "centres": ("0", "0")} | change
+    given = {"method": "gd", "options": "lr", "curvatures": ("1", "1"), "centres": ("0", "0")} | change
     with pytest.raises(InvalidInput, match=message):
-        run_on_quadratics("gd", "lr", **given).first_round(DIVERGES.parameters)
+        run_on_quadratics(**given).first_round(DIVERGES.parameters)
 
 
 #: one step of s of n clients: the variance of sampling without replacement
