@@ -19,14 +19,14 @@ Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy 
 
 
 @dataclass(frozen=True)
-class Script:
+class FoundScript:
     """Lines that prove a claim, and the rounds of which they speak."""
 
     lines: Sequence[str]
     rounds: Mapping[str, int]
 
 
-def with_scripts(theorem: Theorem, scripts: Sequence[Script]) -> Theorem:
+def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
     """The theorem with scripts of its claims, and without the quantities and rounds that it does not need."""
     lines = [line for script in scripts for line in script.lines]
     spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
@@ -36,13 +36,13 @@ def with_scripts(theorem: Theorem, scripts: Sequence[Script]) -> Theorem:
     return replace(theorem, rounds=rounds, quantities=quantities, proof="\n".join(lines))
 
 
-def write_identity(theorem: Theorem, claim: int, bound: ClaimedBound) -> Script:
+def write_equality(theorem: Theorem, claim: int, bound: ClaimedBound) -> FoundScript:
     """The script of what every round multiplies by a number: q[N] == rho^N q[0]."""
     writer = _Writer(theorem, claim, bound, Shape(0, 0), {})
-    return Script(writer.of_itself(), {writer.k: 0})
+    return FoundScript(writer.of_itself(), {writer.k: 0})
 
 
-def write_script(theorem: Theorem, claim: int, bound: ClaimedBound, shape: Shape, weights: Weights) -> Script:
+def write_script(theorem: Theorem, claim: int, bound: ClaimedBound, shape: Shape, weights: Weights) -> FoundScript:
     """The script of a potential."""
     writer = _Writer(theorem, claim, bound, shape, weights)
     of_round = writer.of_last_round if bound.rate is None else writer.of_falling
@@ -51,7 +51,7 @@ def write_script(theorem: Theorem, claim: int, bound: ClaimedBound, shape: Shape
     if bound.some is not None:
         rounds[bound.some.variable] = bound.some.first
         rounds[writer.m] = bound.least + bound.some.ahead
-    return Script(lines, rounds)
+    return FoundScript(lines, rounds)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
-from fedtheory.claims.statements.theorems.potential_scripts import Script, Weights, write_identity, write_script
+from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, Weights, write_equality, write_script
 from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -43,7 +43,7 @@ POWERS, MOVED = (0, 1, -1, 2, -2, 3, -3), Fraction(8)
 FIT_POINTS = 16
 
 
-def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Script]:
+def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
     try:
         bound = read_bound(theorem, theorem.sentences[claim])
@@ -55,7 +55,7 @@ def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[S
         told.append(SHAPES_OF_CLAIMS)
         return
     if theorem.sentences[claim].sign == "==":
-        yield write_identity(theorem, claim, bound)
+        yield write_equality(theorem, claim, bound)
         return
     for shape in _list_shapes(bound, first):
         search = _Search(theorem, bound, shape)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -34,7 +34,7 @@ from fedtheory.claims.statements.theorems.sequences import (
     own_of_claim,
     settle_parameters,
 )
-from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.squares import require_a_size, tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -250,8 +250,6 @@ def _expected(theorem: Theorem, outcomes: Any, name: str, space: Any, point: Map
     return expect_quantity(theorem.quantities[name], space, outcomes, point, theorem.formulas, zero)
 
 
-#: a number of a sequence, by its name and place
-Lookup = Callable[[str, int], Any]
 #: what is given of some rounds: its name, what is at most zero, and whether it is below
 _GivenForm = tuple[str, Form, bool]
 
