@@ -23,10 +23,7 @@ MOST_RESTING, MOST_ENTRIES = 8, 100
 _TEXTS = ("format", "states")
 _LISTS = ("parameters", "auxiliary", "assumed", "drawn", "claims", "lines")
 _MAPPINGS = ("wholes", "rounds", "quantities", "sequences", "functions", "given", "where", "rests", "derivations")
-_MAY = (
-    "inside",
-    "fixed",
-)  #: where hypotheses rest on theorems about states inside of a round, or are about rounds that are fixed
+_MAY = ("inside", "fixed")  #: where hypotheses rest on theorems inside of a round, or are about rounds that are fixed
 _OF_TEXTS = (*_LISTS[1:], "quantities", "sequences", "given", "where")
 _ONE = Quotient.number(1)
 

@@ -32,7 +32,7 @@ class SequenceNumbers:
 
 
 #: which end of its range a number is, by its place: "h" the upper one, or one above where there is none; "" as it is said above
-ENDS = ("", "l", "h", "lh", "hl")
+ENDS = ("", "h", "lh", "hl")
 
 
 def list_ends(theorem: Theorem) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.methods import MethodForRocq
 from fedtheory.claims.statements.theorems.rocq.played import PlayedForRocq
 from fedtheory.claims.statements.theorems.rocq.real_powers import same_exponential, same_power
-from fedtheory.claims.statements.theorems.rocq.script import OWN, OWN_HOLDS, line_name
+from fedtheory.claims.statements.theorems.rocq.script import OWN, OWN_HOLDS, line_name, names_of_rounds
 from fedtheory.claims.statements.theorems.rocq.sums import SPREAD, is_empty_at_first, same_sum
 from fedtheory.claims.statements.theorems.rocq.term import Binder, StatesForRocq, WrittenTerm, write_binders
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
@@ -244,10 +244,10 @@ class _Writer:
         rounds = script.rounds(line.sentence, own=True)
         part = "proj2 (" * place + OWN_HOLDS + ")" * place
         part = part if place == len(names) - 1 else f"proj1 ({part})"
-        free = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds if t not in script.own_rounds)
+        free = names_of_rounds(t for t in rounds if t not in script.own_rounds)
         return (
             f"Lemma given_{line.name} : {script.for_all(rounds, own=True)}{self.author.sentence(line.sentence)}.\n"
-            f"Proof.\n  intros{_names_of(rounds)} {OWN_HOLDS}. exact (({part}){free}).\nQed."
+            f"Proof.\n  intros{names_of_rounds(rounds)} {OWN_HOLDS}. exact (({part}){free}).\nQed."
         )
 
     def _write_lines(self, term: WrittenTerm) -> None:
@@ -268,9 +268,8 @@ class _Writer:
     def _take_over(self, term: WrittenTerm, name: str, other: WrittenTerm, claim: Sentence) -> None:
         """A claim of another theorem as a line of this one."""
         line = ProofLine(name, claim.substitute(other.checker.signature.where), "rests", "")
-        rounds, least = term.script.rounds(line.sentence), term.checker.signature.rounds
-        over = "".join(f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds)
-        opened = "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        rounds = term.script.rounds(line.sentence)
+        over, opened = term.script.for_all(rounds), names_of_rounds(rounds)
         at = "".join(f" {identifier(t)} ltac:(lia)" for t in rounds)
         proof = f"{f'intros{opened}; ' if rounds else ''}exact ({_instance(other, _name_at(other, claim))}{at})."
         own = term.script.known_as[name] = line_name(f"{term.prefix}{name}")
@@ -304,7 +303,7 @@ class _Writer:
         intros = " ".join([*before, *lets, *(b.name for b in given)])
         unfold = self.states.unfold(opened)
         if own:
-            intros += f"{_names_of(script.own_rounds)} {' '.join(b.name for b in own)}"
+            intros += f"{names_of_rounds(script.own_rounds)} {' '.join(b.name for b in own)}"
         shown = []
         for name, claim in zip(names, self.checker.claims, strict=True):
             free, at = self._of_own(Sentence.parse(claim), own) if own else ("", "")
@@ -320,15 +319,15 @@ class _Writer:
         """Tactics that take a claim's other rounds, and all rounds with what holds of the claim's own."""
         script = self.term.script
         rounds = script.rounds(sentence, own=True)
-        free = _names_of(t for t in rounds if t not in script.own_rounds)
+        free = names_of_rounds(t for t in rounds if t not in script.own_rounds)
         *before, last = (b.name for b in own)
         held = "".join(f"(conj {name} " for name in before) + last + ")" * len(before)
-        return f"intros{free}; " if free else "", f"{_names_of(rounds)} {held}"
+        return f"intros{free}; " if free else "", f"{names_of_rounds(rounds)} {held}"
 
     def _bridge(self, sentence: Sentence, line: str, *, own: bool, tied: bool) -> str:
         """From a line to the claim as its author wrote it; ``own``, ``tied``: of the claim's own rounds, as this and the line are said."""
         rounds = self.term.script.rounds(sentence, own=own)
-        names = _names_of(rounds) + (f" {OWN_HOLDS}" if own else "")
+        names = names_of_rounds(rounds) + (f" {OWN_HOLDS}" if own else "")
         least = self.checker.signature.rounds
         opened = f"intros{names}. " if names else ""
         opened += "".join(
@@ -343,7 +342,7 @@ class _Writer:
             and isinstance(node.op, ast.Pow)
             and _exponent(node.right, self.checker.signature.rounds) is not None
         ]
-        given = _names_of(self.term.script.rounds(sentence, own=tied)) + (f" {OWN_HOLDS}" if tied else "")
+        given = names_of_rounds(self.term.script.rounds(sentence, own=tied)) + (f" {OWN_HOLDS}" if tied else "")
         every = [node for side in sentence.sides for node in _outside_of_sums(side)]
         bases = []
         for node in every:
@@ -383,11 +382,6 @@ class _Writer:
                 f"powers; {f'{SPREAD}; ' if apart else ''}{'alike; ' if real else ''}field; nonzero.",
             ]
         )
-
-
-def _names_of(rounds: Iterable[str]) -> str:
-    """Names of rounds, and of the facts that they are at least their first values."""
-    return "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
 
 
 def _name_at(term: WrittenTerm, claim: Sentence) -> str:

@@ -15,6 +15,7 @@ from fedtheory.claims.statements.theorems.rocq.natural import (
     define_method,
     write_number,
 )
+from fedtheory.claims.statements.theorems.rocq.script import names_of_rounds
 from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
@@ -187,7 +188,7 @@ class MethodForRocq:
                 )
             )
         at = self.term.formulas.index(ast.Name(variable))
-        given = self.term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        given = self.term.script.own_names + names_of_rounds(rounds)
         proofs = [
             f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"
             for lemma in said
@@ -212,7 +213,7 @@ class MethodForRocq:
         over = self.term.script.over + "".join(
             f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
         )
-        names = self.term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        names = self.term.script.own_names + names_of_rounds(rounds)
         opened = f"intros{names}; " if names else ""
         self.term.texts.append(
             f"Lemma {name} : {over}forall s, kept s -> {self.term.formulas.quotient(rest).text(49)} + combined [{'; '.join(shown)}] s <= 0.\n"

@@ -15,6 +15,7 @@ from fedtheory.claims.statements.theorems.quantities import names_of_quantity
 from fedtheory.claims.statements.theorems.rocq.natural import (
     Definitions,
 )
+from fedtheory.claims.statements.theorems.rocq.script import names_of_rounds
 from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
 from fedtheory.claims.statements.theorems.rocq.windows import Window, WindowCertificate, WindowDerivation
 from fedtheory.claims.statements.theorems.states import PlayedStates
@@ -294,7 +295,7 @@ class PlayedForRocq:
             f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
         )
         over += "".join(f"forall {r.name} : R, {''.join(f'{h} -> ' for h in r.hypotheses())}" for r in symbols)
-        names = term.script.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        names = term.script.own_names + names_of_rounds(rounds)
         names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
         states = _states_of(window)
         opened = " ".join(f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(window.last + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
@@ -47,6 +47,11 @@ def _below(goal: Sentence) -> str:
 
 #: what is supposed of the claim's own rounds, as a predicate of these, and the name of the hypothesis that it holds
 OWN, OWN_HOLDS = "own_rounds", "own_holds"
+
+
+def names_of_rounds(rounds: Iterable[str]) -> str:
+    """Names of rounds, and of the facts that they are at least their first values."""
+    return "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
 
 
 @dataclass
@@ -105,7 +110,7 @@ class Script:
         proof = self.apply(line, line.sentence, line.rule, line.arguments, {})
         least = self.checker.signature.rounds
         over = self.over + self.for_all(rounds, own=own)
-        names = self.own_names + "".join(f" {identifier(t)} {identifier(t)}_least" for t in rounds)
+        names = self.own_names + names_of_rounds(rounds)
         names += f" {OWN_HOLDS}" if own else ""
         opened = [f"intros{names}."] if names else []
         opened += [
