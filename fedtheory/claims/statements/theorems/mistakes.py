@@ -98,7 +98,9 @@ def _list_changes(theorem: Theorem) -> Iterator[_Change]:
     for name in theorem.given:
         rest = {other: text for other, text in theorem.given.items() if other != name}
         inside = {other: one for other, one in theorem.inside.items() if other != name}
-        yield _change(f"without the hypothesis {name}", {"given": rest, "inside": inside})
+        spoken = {word for other, said in theorem.hypotheses.items() if other != name for word in said.names}
+        without = {"given": rest, "inside": inside, "fixed": tuple(t for t in theorem.fixed if t in spoken)}
+        yield _change(f"without the hypothesis {name}", without)
     fixed = {name for sentence in theorem.sentences for name, _ in sentence.fixed}
     for what, region in list_wider_regions(theorem.region, fixed):
         yield _change(what, {"region": region})
