@@ -150,6 +150,19 @@ OF_CAUSES = (
         """,
     ),
     Theorem(
+        name="a hypothesis on numbers alone beside states",
+        region="0 < a",
+        states=PlayedStates(clients_about_zero),
+        rounds={"n": 0, "N": 1},
+        quantities={"D": "mean(norm2(x_i))"},
+        given={"size": "N*a == 1"},
+        claim=("N*a*D[N] == D[N]", "D[n+1] <= D[n]/4"),
+        proof="""
+          one:  claim 1      by combine D[N]*size
+          fall: claim 2      by derivation
+        """,
+    ),
+    Theorem(
         name="sides of a maximum",
         region="1/2 < u <= 1",
         claim=("max(-u, -1) <= -u", "max(-1, -u) <= -u"),

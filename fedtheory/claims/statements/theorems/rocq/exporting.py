@@ -299,7 +299,7 @@ class _Writer:
         ranges = self.term.ranges
         before = ["V", "C", *(r.name for r in ranges), *_facts(ranges), *(b.name for b in first)]
         opened = " ".join([*before, *(b.name for b in given)])
-        lets = [f"is_{identifier(word)}" for word in self.term.theorem.quantities] if given else []
+        lets = [f"is_{identifier(word)}" for word in self.term.theorem.quantities] if given or own else []
         intros = " ".join([*before, *lets, *(b.name for b in given)])
         unfold = self.states.unfold(opened)
         if own:
