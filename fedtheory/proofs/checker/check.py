@@ -60,7 +60,7 @@ def add_rests(checker: Checker, data: Mapping[str, Any], level: int, resting: Ma
 
 
 def _ties_of_other(checker: Checker, name: str, other: Mapping[str, Any], signature: Signature) -> frozenset[str]:
-    """The rounds that the claims of another theorem are about; what it supposes of all rounds is supposed of all here, too."""
+    """The rounds that the claims of another theorem are about here; what it supposes of all rounds is supposed of all here, too."""
     theirs = Checker(signature, tuple(other["claims"]), {})
     tied = frozenset[str]()
     for hypothesis, text in other["given"].items():
@@ -68,7 +68,7 @@ def _ties_of_other(checker: Checker, name: str, other: Mapping[str, Any], signat
         here, there = checker.own_rounds(said), theirs.own_rounds(said)
         if not here <= there:
             raise TermRefused(name, "rests", f"{hypothesis} of all {', '.join(sorted(here - there))}", text)
-        tied |= there
+        tied |= here
     return tied
 
 

@@ -32,6 +32,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from .algebra import EULER, Quotient, names_of_atom, power_of_atom, value_of, whole_number_of_rounds
@@ -321,9 +322,13 @@ class Checker(SentenceReader):
 
     def own_rounds(self, hypothesis: Sentence) -> frozenset[str]:
         """The rounds of a hypothesis that are the claim's own."""
-        rounds = frozenset(self.signature.rounds)
-        claimed = frozenset().union(*(Sentence.parse(claim).names for claim in self.claims))
-        return hypothesis.own_rounds(self.signature.fixed, claimed & rounds) & rounds
+        return hypothesis.own_rounds(self.signature.fixed, self._claimed) & self.signature.rounds.keys()
+
+    @cached_property
+    def _claimed(self) -> frozenset[str]:
+        """The rounds of the claims."""
+        spoken = frozenset().union(*(Sentence.parse(claim).names for claim in self.claims))
+        return spoken & self.signature.rounds.keys()
 
     def tie(self, name: str, rounds: frozenset[str]) -> None:
         """A line holds for these rounds as they stand."""

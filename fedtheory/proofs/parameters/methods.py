@@ -332,6 +332,7 @@ def sampling_at(clients: Mapping[str, Expression], point: Mapping[str, Any]) -> 
     found = {name: expression.at(point) for name, expression in clients.items()}
     if "n" not in found:
         raise InvalidInput("clients need their number n: 'n = 8' or 'n = 8, s = 3'")
+    # a number that knows its name, as states that are written out have, stays what it is
     plain = {name: int(v) if type(v) is Fraction and v.denominator == 1 else v for name, v in found.items()}
     return Sampling(plain["n"], plain.get("s", plain["n"]))
 

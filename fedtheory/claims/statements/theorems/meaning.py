@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 
 from fedtheory.claims.statements.on_region import require_sense
@@ -29,27 +30,14 @@ def require_meaning(theorem: Theorem) -> None:
         There are not; the message says at which point, and what is missing.
     """
     states = theorem.states
-    if states is None or (theorem.sequences and not isinstance(states, MethodStates)):
-        return
     if isinstance(states, MethodStates):
-        _require_class(theorem, states)
-    point = dict(theorem.some_point)
-    try:
-        trace = states.trace(point, theorem.parameters, 0, start=isinstance(states, MethodStates))
-    except CannotTrace:
-        return  # told where the proof stops
-    if not isinstance(states, MethodStates):
-        return  # of played ones the first may have less than the others
-    known = trace.states[0][0][1]
-    for text in theorem.quantities.values():
-        if twice := sorted(names_of_quantity(text) & known.keys() & point.keys()):
-            raise InvalidInput(
-                f"{twice[0]!r} in the quantity {text!r} is a name of the state and of a parameter; rename the parameter"
-            )
-        evaluate_quantity(text, SymbolicSpace(), {**known, **point}, theorem.formulas)
+        _require_method(theorem, states)
+    elif states is not None and not theorem.sequences:  # it is played once, which asks for its names
+        with suppress(CannotTrace):
+            states.trace(dict(theorem.some_point), theorem.parameters, 0, start=False)
 
 
-def _require_class(theorem: Theorem, states: MethodStates) -> None:
+def _require_method(theorem: Theorem, states: MethodStates) -> None:
     def build(point: Mapping[str, Fraction]) -> None:
         low, high = (states.constants[name].at(point) for name in ("mu", "L"))
         if not (high > 0 and low < high):
@@ -57,6 +45,18 @@ def _require_class(theorem: Theorem, states: MethodStates) -> None:
         states.algorithm(point)
 
     require_sense(theorem.parameters, (), build)
+    point = dict(theorem.some_point)
+    try:
+        trace = states.trace(point, theorem.parameters, 0, start=True)
+    except CannotTrace:
+        return  # told where the proof stops
+    known = trace.states[0][0][1]
+    for text in theorem.quantities.values():
+        if twice := sorted(names_of_quantity(text) & known.keys() & point.keys()):
+            raise InvalidInput(
+                f"{twice[0]!r} in the quantity {text!r} is a name of the state and of a parameter; rename the parameter"
+            )
+        evaluate_quantity(text, SymbolicSpace(), {**known, **point}, theorem.formulas)
 
 
 def find_contradiction(theorem: Theorem) -> str:

@@ -50,8 +50,8 @@ def find_numbers(
     InvalidInput
         A hypothesis about them fails, or it speaks of more than them; or a number that a hypothesis gives lies outside of its range.
     """
-    if ends not in ENDS:
-        raise InvalidInput(f"the ends of ranges are chosen by one of {', '.join(map(repr, ENDS))}, got {ends!r}")
+    numbers = {**point, **own_of_claim(theorem, own)}
+    free = {name for name in theorem.sequences if is_free(theorem, name)}
     values: dict[tuple[str, int], Fraction] = {}
     exact = True
 
@@ -62,17 +62,17 @@ def find_numbers(
 
     for k in range(count):
         for name in theorem.sequences:
-            rule, sides = _find_rule(theorem, own, name, k), Sides(point, lookup, theorem.formulas)
+            rule, sides = _find_rule(theorem, numbers, name, k), Sides(point, lookup, theorem.formulas)
             if rule is None:
-                end = ends[k % len(ends)] if ends and is_free(theorem, name) else ""
+                end = "" if name not in free else ends[k % len(ends)] if ends else "moving"
                 values[name, k] = _find_end(theorem, name, sides, end)
                 continue
             sentence, rounds = rule
-            found = Sides({**point, **rounds}, lookup, theorem.formulas).value(sentence.right)
+            found = Sides({**numbers, **rounds}, lookup, theorem.formulas).value(sentence.right)
             exact = exact and isinstance(found, Fraction)
             values[name, k] = found if isinstance(found, Fraction) else Fraction(found).limit_denominator(DENOMINATOR)
             _require_inside(theorem, name, values[name, k], sides)
-    _require_met(theorem, {**point, **own_of_claim(theorem, own)}, count, lookup)
+    _require_met(theorem, numbers, count, lookup)
     return SequenceNumbers(values, exact)
 
 
@@ -83,11 +83,11 @@ def is_free(theorem: Theorem, *names: str) -> bool:
 
 
 def _find_end(theorem: Theorem, name: str, sides: Sides, end: str) -> Fraction:
-    """The end of its range that a number of a sequence is where nothing says what it is."""
+    """The end of its range that a number of a sequence is where nothing says what it is; ``moving``: the upper one if the lower one is zero."""
     least, most = _read_range(theorem, name, sides)
     if end == "h":
         return least + 1 if most is None else most
-    return most if not end and most is not None and is_free(theorem, name) and not least else least
+    return most if end == "moving" and most is not None and not least else least
 
 
 def _read_range(theorem: Theorem, name: str, sides: Sides) -> tuple[Fraction, Fraction | None]:
@@ -110,22 +110,21 @@ def own_of_claim(theorem: Theorem, own: Mapping[str, int]) -> dict[str, Fraction
 
 
 def _find_rule(
-    theorem: Theorem, own: Mapping[str, int], name: str, k: int
+    theorem: Theorem, numbers: Mapping[str, Fraction], name: str, k: int
 ) -> tuple[Sentence, dict[str, Fraction]] | None:
-    """A hypothesis that says what name[k] is, and the round for which it says so."""
+    """A hypothesis that says what name[k] is, and the round for which it says so; ``numbers``: the claim's own rounds among them."""
     for sentence in theorem.hypotheses.values():
         match sentence:
             case Sentence(left=ast.Subscript(value=ast.Name(id=said), slice=index), sign="==", exists=None) if (
                 said == name
             ):
                 variables, shift = whole_number_of_rounds(value_of(index), show_tree(index))
-                numbers = own_of_claim(theorem, own) if theorem.own_rounds(sentence) else {}
                 if not variables and shift == k:
-                    return sentence, numbers
-                t = next(iter(variables), "")
-                reached = numbers[t] == k - shift if t in numbers else k - shift >= theorem.rounds.get(t, 0)
+                    return sentence, {}
+                t, own = next(iter(variables), ""), theorem.own_rounds(sentence)
+                reached = numbers[t] == k - shift if t in own else k - shift >= theorem.rounds.get(t, 0)
                 if [*variables.values()] == [1] and reached:
-                    return sentence, {**numbers, t: Fraction(k - shift)}
+                    return sentence, {t: Fraction(k - shift)}
     return None
 
 

@@ -295,8 +295,12 @@ class Theorem:
 
     def own_rounds(self, hypothesis: Sentence) -> frozenset[str]:
         """The rounds of a hypothesis that are the claim's own; it is about all others."""
-        claimed = frozenset().union(*(sentence.names for sentence in self.sentences))
-        return hypothesis.own_rounds(frozenset(self.fixed), claimed & self.rounds.keys()) & self.rounds.keys()
+        return hypothesis.own_rounds(frozenset(self.fixed), self._claimed) & self.rounds.keys()
+
+    @cached_property
+    def _claimed(self) -> frozenset[str]:
+        """The rounds of the claims."""
+        return frozenset().union(*(sentence.names for sentence in self.sentences)) & self.rounds.keys()
 
     def _require_added(self) -> None:
         """What is said to be added is there; fields of played states are looked for where these are played."""

@@ -84,11 +84,11 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
 
 
 def _given(theorem: Theorem) -> Iterator[WordLine]:
+    ranges = {p.name: str(p) for p in theorem.all_parameters.parameters if p.name in theorem.own_auxiliary}
     for name, sentence in theorem.hypotheses.items():
         if name in theorem.inside:
             yield (f"{name}: ", sentence, f" ({_tell_inside(theorem.inside[name])})")
         else:
-            ranges = {p.name: str(p) for p in theorem.all_parameters.parameters if p.name in theorem.own_auxiliary}
             reach = tell_reach(sentence, theorem.own_rounds(sentence), theorem.rounds, ranges)
             yield (f"given {name}: ", sentence, reach, _mark(theorem, name))
 
