@@ -34,6 +34,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
+from fedtheory.claims.statements.theorems.posing import show_numbers
 from fedtheory.claims.statements.theorems.potential_scripts import with_scripts
 from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
@@ -43,7 +44,6 @@ from fedtheory.claims.statements.theorems.refuting import (
     guard_proved,
     refute_theorem,
     replay_claim,
-    show_numbers,
 )
 from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
@@ -264,7 +264,7 @@ def _describe(guarded: Guarded) -> str:
 def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Part:
     instance = broken.store()
     replay = replay_theorem(instance, theorem=theorem)
-    numbers = {**broken.instance.point, **broken.rounds, **show_numbers(theorem, broken)}
+    numbers = {**broken.instance.point, **broken.rounds, **show_numbers(broken.at(theorem))}
     at = ", ".join(f"{key} = {value}" for key, value in numbers.items())
     kind = broken.instance.kind
     if isinstance(broken.instance, QuadraticRun):
