@@ -154,7 +154,7 @@ def list_supposed(at: ClaimAt, posed: PosedClaim, lookup: Lookup) -> Iterator[tu
         first = [max(theorem.rounds[n], 0 if posed.start else posed.base) for n in rounds]
         fixed = theorem.own_rounds(hypothesis)
         every: list[Sequence[int]] = [
-            (own[n],) if n in fixed else range(low, posed.base + posed.played + 1)
+            (int(own[n]),) if n in fixed else range(low, posed.base + posed.played + 1)
             for n, low in zip(rounds, first, strict=True)
         ]
         for ks in itertools.product(*every):
