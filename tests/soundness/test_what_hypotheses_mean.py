@@ -110,6 +110,23 @@ def test_a_theorem_that_supposes_it_of_all_rounds_is_not_rested_on_where_it_is_o
         prove_theorem(resting)
 
 
+LAST = weighted(
+    "w[N] <= 1",
+    """
+      part: w[N] <= sum(w[r], r, 0, N)   by induction N: base combine; step combine
+      done: claim                        by combine part, law
+    """,
+)
+
+
+def test_what_is_proved_of_one_round_is_known_of_all_where_the_hypothesis_is_of_all() -> None:
+    """And of this round alone where it is of one."""
+    every = weighted("w[0] <= 1", "done: claim by combine last(N=0)", rests={"last": LAST}, given=LAW)
+    with pytest.raises(TermRefused, match="last at N, which a hypothesis is about"):
+        prove_theorem(replace(every, claim="w[0] <= 1 + 0*N"))
+    assert prove_theorem(every).data["claims"] == ["w[0] <= 1"]
+
+
 def test_an_instance_meets_hypotheses_on_the_claims_own_round() -> None:
     theorem = Theorem(
         region="0 < z", rounds={"n": 0}, sequences={"a": "0..1"}, given={"size": "z == n + 1"}, claim="z*a[n] <= n"

@@ -159,11 +159,8 @@ class _Writer:
             f"let {identifier(word)} (t : nat) : R := {self.states.said(word)} in" for word in term.theorem.quantities
         ]
         lines += write_binders(given)
-        lines += (
-            [self.term.script.for_all(self.term.script.own_rounds).rstrip(), *(f"{binder.text} ->" for binder in own)]
-            if own
-            else []
-        )
+        if own:
+            lines += [term.script.for_all(term.script.own_rounds).rstrip(), *(f"{binder.text} ->" for binder in own)]
         lines.append(" /\\\n  ".join(claims) + ".")
         statement = "(* the theorem *)\nDefinition statement : Prop :=\n  " + "\n  ".join(lines)
         self._open(names, first, given, own)
