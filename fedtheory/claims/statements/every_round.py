@@ -3,22 +3,19 @@
     Bound("gd", "lr = 1/L", region="0 < L, 0 < R, N in 1..", functions="L, mu = 0",
           measure="gap", rounds="N", radius="R", claimed="L*R**2/(2*N)")
 
-says of every N what a solver decides for one N at a time. Its theorem speaks of the products of the vectors that the server keeps, and a potential of
-these is looked for.
+says of every N what a solver decides for one N at a time. Its theorem has no script, so that a potential is looked for.
 """
 
 from __future__ import annotations
 
-import itertools
-
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.named_methods import read_settings
+from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.states import NOISE, MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.field import ParameterField
-from fedtheory.proofs.potentials.invariants import Space
 from fedtheory.proofs.regions.region import Parameter, Region
 
 #: what a bound with sigma supposes
@@ -51,22 +48,20 @@ def as_theorem(bound: Bound) -> Theorem | None:
         return None
     try:
         states = MethodStates(str(bound.method), bound.options, functions, bound.clients)
+        states.follow(region)
         if not _is_convex(states, region):
             return None
-        space, _, _ = states.follow(region)
     except FedtheoryError:
         return None
-    start, products = _STARTS[measure.of_minimiser], _products(space)
-    beside = ("squared_distance",) if drawn else ("gap", "squared_distance", *(() if products else ("stationarity",)))
-    asked = dict.fromkeys((*beside, of_round.name, start))
-    quantities = {name: find_measure(name).written for name in asked} | products
+    start = _STARTS[measure.of_minimiser]
+    quantities: dict[str, str] = {name: find_measure(name).written for name in (of_round.name, start)}
     most = f"{_raised(bound.radius)}**2" if measure.of_minimiser else f"{bound.radius}"
     given, counted = {"start": f"{start}[0] <= {most}"}, {rounds.name: int(rounds.low.at({}))}
     names = {*bound.parameters.names, *quantities}
-    t, apart = _free_name("t", names), _free_name("spread", names)
+    t, apart = free_name("t", names), free_name("spread", names)
     if unlike is not None:
         quantities[apart] = "mean(norm2(grad(f_i, x_star)))"
-        given[_free_name("unlike", names)] = f"{apart}[{t}] <= {_raised(unlike)}**2"
+        given[free_name("unlike", names)] = f"{apart}[{t}] <= {_raised(unlike)}**2"
     if unlike is not None or measure.over_rounds == "least":
         counted[t] = 1 if unlike is None else 0
     if measure.over_rounds == "least":
@@ -112,10 +107,6 @@ def _region_without(bound: Bound, rounds: Parameter) -> Region:
     return Region(tuple(p for p in bound.parameters.parameters if p.name != rounds.name))
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    return next(f"{name}{k or ''}" for k in itertools.count() if f"{name}{k or ''}" not in taken)
-
-
 def _is_convex(states: MethodStates, region: Region) -> bool:
     """Whether mu >= 0 on the whole region."""
     for fixed, case in region.cases():
@@ -141,13 +132,3 @@ def _find_unbounded(bound: Bound) -> Parameter | None:
         n for p in bound.parameters.parameters for end in (p.low, p.high) if end is not None for n in end.names
     }
     return found if found is not None and found.high is None and not found.low.names and name not in elsewhere else None
-
-
-def _products(space: Space) -> dict[str, str]:
-    """Products with the moves between x and the other vectors that clients have in common."""
-    moves = [f"{name} - x" for name in space.fields if name != "x" and not name.endswith("_i")]
-    number = [str(k + 1) if len(moves) > 1 else "" for k in range(len(moves))]
-    found = {f"cross{number[k]}": f"dot(x - x_star, {move})" for k, move in enumerate(moves)}
-    found |= {f"move2{number[k]}": f"norm2({move})" for k, move in enumerate(moves)}
-    pairs = itertools.combinations(range(len(moves)), 2)
-    return found | {f"turn{number[k]}{number[j]}": f"dot({moves[k]}, {moves[j]})" for k, j in pairs}

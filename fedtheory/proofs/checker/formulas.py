@@ -44,7 +44,7 @@ def read(text: str) -> ast.expr:
     Unreadable
         It is something else.
     """
-    tree: ast.expr = _Pairs().visit(_parse(text))
+    tree = _parse(text)
     _require_formula(tree, text)
     return tree
 
@@ -67,9 +67,10 @@ def _parse(text: str) -> ast.expr:
         raise Unreadable(f"a formula of {len(text)} characters is longer than the {MOST_CHARACTERS} that are read")
     spend(len(text))
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        tree: ast.expr = _Pairs().visit(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Unreadable(f"{text.strip()[:80]!r} is not a formula") from None
+    return tree
 
 
 def _require_formula(node: ast.expr, text: str, level: int = 0) -> None:

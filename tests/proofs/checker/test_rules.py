@@ -98,6 +98,11 @@ ACCEPTED = {
         "less: a - (1/2)**n <= b + 1 by combine\ndone: claim by limit as n of less",
         "0 < b, 0 < a <= b",
     ),
+    "the largest of three": (
+        "max(a, b, a + b) <= a + b",
+        "done: claim by larger of: (larger of: combine; combine); combine",
+        "0 <= a, 0 <= b",
+    ),
     "a power of what is at least one": ("1 <= (1 + a)**n", "done: claim by combine", "0 <= a"),
 }
 

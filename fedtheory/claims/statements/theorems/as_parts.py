@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -35,8 +35,6 @@ from fedtheory.claims.statements.theorems.mistakes import (
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.posing import show_numbers
-from fedtheory.claims.statements.theorems.potential_scripts import with_scripts
-from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.refuting import (
     BrokenClaim,
@@ -109,25 +107,13 @@ def judged_like(theorem: Theorem, own: Theorem) -> Theorem:
 def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
     """By its script, or one that is found; of a mistake that was planted, by the term of the theorem that it is near."""
     if id(theorem) not in _mistaken:
-        return prove_theorem(theorem) if theorem.proof else _find_script(theorem)
+        return prove_theorem(theorem)
     own = _mistaken[id(theorem)][1]
     proof = find_proof(own)
     if isinstance(proof, str):
         return proof
     data = change_term(own, proof.data, theorem)
     return ProvedTheorem(theorem, data, check_term(data, resting=proof.resting), proof.resting)
-
-
-def _find_script(theorem: Theorem) -> ProvedTheorem | Stopped:
-    """A potential whose script proves the theorem; of several claims, one of each."""
-    why: list[str] = []
-    for scripts in zip(*(find_potentials(theorem, k, why) for k in range(len(theorem.claims))), strict=False):
-        try:
-            return prove_theorem(with_scripts(theorem, scripts))
-        except TermRefused as error:
-            why.append(f"one was found, and {error}")
-    reasons = "; ".join(dict.fromkeys(why))
-    return Stopped(f"there is no script, and no potential was found{f': {reasons}' if reasons else ''}")
 
 
 def with_script(theorem: Theorem) -> Theorem:
@@ -175,14 +161,15 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         return
     if isinstance(proof, ProvedTheorem):
         if not theorem.proof:
-            yield Reading(
-                f"It came without a proof, and this one was found: {'; '.join(join_lines(proof.theorem.proof))}."
-            )
-        told = [f"a proof of {len(proof.proved.lines)} lines, checked without packages: {', '.join(_rules(proof))}"]
+            lines = join_lines(proof.theorem.proof)
+            more = proof.theorem.quantities.keys() - theorem.quantities.keys()
+            beside = [f"{name} = {text}" for name, text in proof.theorem.quantities.items() if name in more]
+            yield Reading(f"It came without a proof, and this one was found: {'; '.join([*lines, *beside])}.")
+        told = [f"a proof of {_tell_count(proof.proved.lines)}, checked without packages: {', '.join(_rules(proof))}"]
         told += [f"given {text}" for name_of, text in theorem.given.items() if name_of not in theorem.inside]
         for hypothesis, inside in theorem.inside.items():
-            lines = len(proof.data["inside"][hypothesis]["term"]["lines"])
-            told.append(f"{hypothesis} by a proof of {lines} lines about states inside of a round")
+            count = _tell_count(proof.data["inside"][hypothesis]["term"]["lines"])
+            told.append(f"{hypothesis} by a proof of {count} about states inside of a round")
             told += [f"given there {text}" for text in inside.theorem.given.values()]
         text = "; ".join([*told, *_tell_runs(against)])
         yield proved_by_term(name, proof.data, proof.proved, theorem.claims, text, role=role)
@@ -243,6 +230,10 @@ def _against(
     if hangs:
         return replace(part, holds=None, text=f"{hangs}. {part.text}", margin=None, counterexample=None)
     return part
+
+
+def _tell_count(lines: Sized) -> str:
+    return f"{len(lines)} line{'s' if len(lines) > 1 else ''}"
 
 
 def _rules(proof: ProvedTheorem) -> list[str]:

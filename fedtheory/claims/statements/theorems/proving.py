@@ -12,7 +12,10 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from fedtheory.claims.statements.theorems.inside import require_inside
+from fedtheory.claims.statements.theorems.more_quantities import list_more_quantities
 from fedtheory.claims.statements.theorems.multipliers import find_factors
+from fedtheory.claims.statements.theorems.potential_scripts import with_scripts
+from fedtheory.claims.statements.theorems.potentials import find_potentials
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -21,7 +24,7 @@ from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of
 from fedtheory.proofs.checker.check import Proved, check_term
 from fedtheory.proofs.checker.formulas import Sentence, indexed, read, show_tree
 from fedtheory.proofs.checker.proof_lines import ProofLine
-from fedtheory.proofs.checker.refusals import TermRefused
+from fedtheory.proofs.checker.refusals import Refused, TermRefused
 from fedtheory.proofs.checker.terms import Checker, PremiseRow
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
@@ -42,6 +45,15 @@ class Contradictory(TermRefused):
     """What is supposed of states contradicts itself, so that anything would follow."""
 
 
+class NoScript(TermRefused):
+    """There is no script, and none was found."""
+
+    def __init__(self, why: Iterable[str]) -> None:
+        told = "; ".join(dict.fromkeys(why))
+        Refused.__init__(self, f"there is no script, and no potential was found{f': {told}' if told else ''}")
+        self.line, self.rule = "-", "proof"
+
+
 @dataclass(frozen=True)
 class ProvedTheorem:
     """A theorem with its term: ``data`` is what the checker without packages accepted, ``proved`` what it says of it.
@@ -56,43 +68,64 @@ class ProvedTheorem:
 
 
 def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheorem:
-    """Check a theorem's script, and make its term.
+    """Check a theorem's script, and make its term; of a theorem without a script, one by potentials that are looked for.
 
     Raises
     ------
     Refused
-        The script does not prove the claim; the message names line and rule, what was expected and what was found.
+        The script does not prove the claim; the message names line and rule, what was expected and what was found. Or none was found.
     InvalidInput
-        A quantity cannot be evaluated on the states.
+        A quantity cannot be evaluated on the states, or a hypothesis is not what the theorem inside says.
     """
     if not theorem.proof:
-        raise TermRefused("-", "proof", "a script", "none")
+        return _prove_by_potentials(theorem, seconds)
     finder = _Finder(theorem, seconds)
     try:
         data = theorem.skeleton() | finder.classes()
     except CannotTrace as error:
         raise TermRefused("-", "states", "rounds that vectors follow, for all parameters", error) from None
-    rests = {name: _prove_once(other, seconds) for name, other in theorem.rests.items()}
+    rests = {name: _prove_once(name, other, seconds) for name, other in theorem.rests.items()}
     data["rests"] = {name: other.data for name, other in rests.items()}
     resting = {name: other.proved for name, other in rests.items()}
     derivations: dict[str, list[Any]] = data["derivations"]
     if theorem.inside:
         require_inside(theorem)
-        proofs = {name: _prove_once(one.theorem, seconds) for name, one in theorem.inside.items()}
+        proofs = {name: _prove_once(name, one.theorem, seconds) for name, one in theorem.inside.items()}
         data["inside"] = {name: {"term": proofs[name].data, "last": one.last} for name, one in theorem.inside.items()}
         resting |= {f"inside {name}": other.proved for name, other in proofs.items()}
-    found = check_term({**data, "derivations": derivations}, finder, resting=resting)
+    try:
+        found = check_term({**data, "derivations": derivations}, finder, resting=resting)
+    except TermRefused as reason:
+        if reason.rule != "inside":
+            raise
+        raise InvalidInput(f"the theorem inside is not what {reason.line} says: {reason}") from None
     data |= {"lines": list(found.lines), "derivations": finder.stored}
     return ProvedTheorem(theorem, data, check_term(data), resting)
+
+
+def _prove_by_potentials(theorem: Theorem, seconds: float) -> ProvedTheorem:
+    """By a potential of the theorem's quantities, or else of more; of several claims, one of each."""
+    why: list[str] = []
+    for more in (False, True):
+        own = replace(theorem, quantities={**theorem.quantities, **list_more_quantities(theorem)}) if more else theorem
+        for scripts in zip(*(find_potentials(own, k, why) for k in range(len(theorem.claims))), strict=False):
+            try:
+                return prove_theorem(with_scripts(own, scripts), seconds)
+            except TermRefused as error:
+                why.append(f"one was found, and {error}")
+    raise NoScript(why)
 
 
 _proved = Remembered[ProvedTheorem]()
 
 
-def _prove_once(theorem: Theorem, seconds: float) -> ProvedTheorem:
-    """A theorem that others rest on."""
+def _prove_once(name: str, theorem: Theorem, seconds: float) -> ProvedTheorem:
+    """A theorem that others rest on, by this name."""
     if id(theorem) not in _proved:
-        _proved[id(theorem)] = prove_theorem(theorem, seconds)
+        try:
+            _proved[id(theorem)] = prove_theorem(theorem, seconds)
+        except NoScript as reason:
+            raise TermRefused(name, "rests", "a theorem that is proved", reason) from None
     return _proved[id(theorem)]
 
 
@@ -124,7 +157,8 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Follo
 
 def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:
     if not theorem.proof:
-        used = {name: text for name, text in theorem.quantities.items() if name in data["quantities"]}
+        every = {**theorem.quantities, **list_more_quantities(theorem)}
+        used = {name: text for name, text in every.items() if name in data["quantities"]}
         rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
         proof = "\n".join(data["lines"])
         theorem = replace(theorem, rounds=rounds, quantities=used, proof=proof)

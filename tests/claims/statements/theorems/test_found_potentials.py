@@ -121,7 +121,7 @@ FOUND = {
     ),
     "gradient": bound("gd", "lr = 1/L", "g[N] <= L**2*d[0]/(N + 1)**2", {**GAP, "g": "norm2(grad(f, x))"}),
     "accelerated": ACCELERATED,
-    "sharp": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(4*N + 2)", {**GAP, "g": "norm2(grad(f, x))"}),
+    "sharp": bound("gd", "lr = 1/L", "gap[N] <= L*d[0]/(4*N + 2)"),
     "falls": bound(
         "gd",
         "lr = 2/(L + mu)",
@@ -203,6 +203,29 @@ def test_the_potential_of_accelerated_gradient_descent_is_the_known_one() -> Non
     (step,) = (line for line in with_script(ACCELERATED).proof.splitlines() if line.startswith("step"))
     left = step.removeprefix("step: ").partition(" <= ")[2].partition(" by ")[0]
     assert left == "((k + 1)**2/(2*L))*gap[k] + d[k] + (k + 2)*e[k] + ((k + 2)**2/4)*s[k]"
+
+
+def test_a_potential_may_speak_of_more_than_the_theorem_does() -> None:
+    """With the gap and the distance alone there is none; what is added has a name of its own, and is told."""
+    claim = "stationarity*gap[N] <= stationarity*L*d[0]/(4*N + 2)"
+    named = replace(FOUND["sharp"], region="0 < L, 0 < stationarity", claim=claim)
+    for theorem, name in ((FOUND["sharp"], "stationarity"), (named, "stationarity1")):
+        part, readings = parts_of(theorem)
+        assert part.holds and any(f"; {name} = norm2(grad(f, x))." in text for text in readings)
+        assert f"{name}[" not in describe_theorem(theorem)
+
+
+def test_a_theorem_may_rest_on_one_without_a_script() -> None:
+    later = replace(
+        FOUND["sharp"], rounds={"N": 2}, rests={"sharp": FOUND["sharp"]}, proof="done: claim by combine sharp"
+    )
+    proof = prove_theorem(later)
+    assert verify_term(later, proof.data).claims == later.claims
+    none = replace(GRADIENT_DESCENT, claim="gap[N] <= L*d[0]/(4*N + 3)")
+    with pytest.raises(
+        TermRefused, match="sharp, by rests: expected a theorem that is proved; found there is no script"
+    ):
+        prove_theorem(replace(later, rests={"sharp": none}))
 
 
 @pytest.mark.parametrize(

@@ -298,6 +298,12 @@ def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> No
         prove_theorem(replace(FALLS, inside={"inner": Inside(SHORTER, "E", fields)}))
 
 
+def test_steps_of_a_smaller_region_are_refused() -> None:
+    """The hypothesis would be supposed where nothing shows it."""
+    with pytest.raises(InvalidInput, match="not what inner says: .* on this region; found another one"):
+        prove_theorem(replace(FALLS, region="0 < c <= 2"))
+
+
 def _play_beside(world: Any, p: Any, last: int, begun: bool = False, reads: bool = False) -> list[Any]:
     """A vector, and another one that is the same at first; ``reads``: by a factor s/s."""
     x, y = world.vector("x"), world.vector("y")
