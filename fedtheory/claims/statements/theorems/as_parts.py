@@ -36,6 +36,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
 from fedtheory.claims.statements.theorems.posing import show_numbers
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
+from fedtheory.claims.statements.theorems.recurring import RoundsDiffer
 from fedtheory.claims.statements.theorems.refuting import (
     BrokenClaim,
     Guarded,
@@ -213,6 +214,18 @@ def tell_unlike_states(theorem: Theorem) -> str:
     return ""
 
 
+def tell_rounds_that_differ(theorem: Theorem) -> str:
+    """Why a function's later rounds are not those that are shown, in words; "" where they are."""
+    if isinstance(theorem.states, PlayedStates):
+        try:
+            find_first_round(theorem)
+        except RoundsDiffer as reason:
+            return f"later rounds of the function are others than the first: {reason}"
+        except FedtheoryError:  # it is not about every round
+            return ""
+    return ""
+
+
 def _against(
     theorem: Theorem, broken: BrokenClaim, proof: ProvedTheorem | Stopped, name: str, role: Role, options: str
 ) -> Part:
@@ -226,6 +239,9 @@ def _against(
         return replace(
             part, text=f"{part.text}; so what the proof cites is false as it is cited: {', '.join(proof.proved.cited)}"
         )
+    differ = tell_rounds_that_differ(theorem)
+    if differ:
+        return replace(part, holds=None, text=f"{differ}. {part.text}", margin=None, counterexample=None)
     hangs = find_hanging(theorem, lambda other: isinstance(refute_theorem(other), BrokenClaim)) if options else ""
     if hangs:
         return replace(part, holds=None, text=f"{hangs}. {part.text}", margin=None, counterexample=None)

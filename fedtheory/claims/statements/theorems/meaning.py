@@ -7,8 +7,9 @@ from contextlib import suppress
 from fractions import Fraction
 
 from fedtheory.claims.statements.on_region import require_sense
+from fedtheory.claims.statements.theorems.proving import with_sequences
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity, names_of_quantity
-from fedtheory.claims.statements.theorems.states import MethodStates, SymbolicSpace
+from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.signature import Signature
@@ -35,6 +36,24 @@ def require_meaning(theorem: Theorem) -> None:
     elif states is not None and not theorem.sequences:  # it is played once, which asks for its names
         with suppress(CannotTrace):
             states.trace(dict(theorem.some_point), theorem.parameters, 0, start=False)
+    if isinstance(states, PlayedStates):
+        _require_probabilities(theorem, states)
+
+
+def _require_probabilities(theorem: Theorem, states: PlayedStates) -> None:
+    def build(point: Mapping[str, Fraction]) -> None:
+        try:
+            _, after = states.trace(point, theorem.parameters, 1, start=False).states
+        except (FedtheoryError, ValueError):  # it plays no round
+            return
+        chances = [chance for chance, _ in after]
+        if sum(chances) != 1 or (min(chances) < 0 and not theorem.given):
+            told = ", ".join(map(str, chances))
+            raise InvalidInput(
+                f"the outcomes of a round have the probabilities {told}, which have to be at least zero and to sum to one"
+            )
+
+    require_sense(with_sequences(theorem), (), build)
 
 
 def _require_method(theorem: Theorem, states: MethodStates) -> None:

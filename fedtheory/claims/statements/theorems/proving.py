@@ -217,7 +217,7 @@ class _Finder:
         states = self.theorem.states
         if states is None:
             return {"functions": {}, "drawn": []}
-        fixed, region = next(iter(_with_sequences(self.theorem).cases()))
+        fixed, region = next(iter(with_sequences(self.theorem).cases()))
         numbers = {**fixed, **ParameterField(region).parameters()}
         trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False, number=1)
         system = trace.system(Form())
@@ -397,10 +397,10 @@ def find_first_round(theorem: Theorem) -> int:
     """
     if theorem.states is None:
         return 0
-    return theorem.states.first_round(_with_sequences(theorem, AHEAD + 1), tuple(theorem.sequences))
+    return theorem.states.first_round(with_sequences(theorem, AHEAD + 2), tuple(theorem.sequences))
 
 
-def _with_sequences(theorem: Theorem, count: int = AHEAD) -> Region:
+def with_sequences(theorem: Theorem, count: int = AHEAD) -> Region:
     """The parameters, and the first ``count`` numbers of the sequences."""
     ends = [str(theorem.parameters)] if theorem.parameters.parameters else []
     ends += [_within(text, f"{name}_{k}") for name, text in theorem.sequences.items() for k in range(count)]

@@ -22,6 +22,10 @@ from fedtheory.proofs.parameters.field import RationalFunction
 _SIDES = {"S": "mean", "Q": "deviation"}
 
 
+class RoundsDiffer(CannotTrace):
+    """The second round that a function plays was not shown to be the first one again."""
+
+
 def require_state_again(
     pattern: tuple[SymbolicWorld, Mapping[str, Any]], reached: tuple[SymbolicWorld, Mapping[str, Any]], what: str
 ) -> None:

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from fedtheory.algorithms.base import Algorithm, State
 from fedtheory.claims.statements.named_methods import NamedMethod, read_settings
-from fedtheory.claims.statements.theorems.recurring import require_state_again
+from fedtheory.claims.statements.theorems.recurring import RoundsDiffer, require_state_again
 from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicWorld, World
-from fedtheory.core.errors import CannotTrace, InvalidInput
+from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.model import Function
@@ -496,7 +496,9 @@ def _require_any_state(states: PlayedStates, region: Region, sequences: tuple[st
         later = _one_round_later(numbers, sequences)
         world = SymbolicWorld()
         for _, known in states.play_in(world, numbers, 1, start=False)[1]:
-            require_state_again(_any_state(states, later, known), (world, known), "a round keeps")
+            pattern, (any_state,) = _any_state(states, later, known)
+            require_state_again((pattern, any_state), (world, known), "a round keeps")
+        _require_next_round(states, numbers, later)
         if states.begins is not None:
             world = SymbolicWorld()
             _require_begun(states, numbers, world, states.begins(world, SimpleNamespace(**numbers)))
@@ -508,18 +510,38 @@ def _require_any_state(states: PlayedStates, region: Region, sequences: tuple[st
                 _require_first_round(states, numbers, world, begun)
 
 
+def _require_next_round(states: PlayedStates, numbers: Mapping[str, Any], later: Mapping[str, Any]) -> None:
+    """The second round that the function plays is the round of any state, where it plays two and nothing is drawn."""
+    world = SymbolicWorld()
+    try:
+        played = states.play_raw(world, numbers, 2, start=False)
+    except FedtheoryError:  # it plays one round, as where clients are drawn
+        return
+    if len(played) < 3 or any(isinstance(of_round, list) for of_round in played):
+        return
+    _, before, after = (_names(world, state) for state in played)
+    pattern, (any_before, any_after) = _any_state(states, later, before, 1)
+    both = {**_before(before), **after}
+    try:
+        require_state_again((pattern, {**_before(any_before), **any_after}), (world, both), "the second round makes")
+    except CannotTrace as reason:
+        raise RoundsDiffer(
+            f"{reason}; let every round be played alike: what depends on the round's number is a sequence"
+        ) from None
+
+
 def _require_begun(states: PlayedStates, numbers: Mapping[str, Any], world: SymbolicWorld, first: Any) -> None:
     for _, state in outcomes_of(first):
         known = _names(world, state)
-        require_state_again(_any_state(states, numbers, known), (world, known), "the first state has")
+        pattern, (any_state,) = _any_state(states, numbers, known)
+        require_state_again((pattern, any_state), (world, known), "the first state has")
 
 
 def _require_first_round(states: PlayedStates, numbers: Mapping[str, Any], world: SymbolicWorld, begun: Played) -> None:
     """The first round of a run is the round of any state."""
     pattern = SymbolicWorld()
     of_any = states.play_in(pattern, numbers, 1, start=False)
-    before = {f"{name} at the start": value for name, value in _names(world, outcomes_of(begun[0])[0][1]).items()}
-    any_before = {f"{name} at the start": value for name, value in of_any[0][0][1].items()}
+    before, any_before = _before(_names(world, outcomes_of(begun[0])[0][1])), _before(of_any[0][0][1])
     for (chance, state), (own_chance, known) in zip(outcomes_of(begun[1]), of_any[1], strict=True):
         if chance != own_chance:
             raise CannotTrace("the first round has other probabilities than any round")
@@ -527,15 +549,21 @@ def _require_first_round(states: PlayedStates, numbers: Mapping[str, Any], world
         require_state_again((pattern, {**any_before, **known}), (world, {**before, **after}), "the first round makes")
 
 
-def _any_state(states: PlayedStates, numbers: Mapping[str, Any], reached: Known) -> tuple[SymbolicWorld, Known]:
-    """Any state, where a number of it that may be any, as t_0 is of a state with a field t, is that of the state that was reached."""
+def _before(state: Known) -> dict[str, Any]:
+    return {f"{name} before": value for name, value in state.items()}
+
+
+def _any_state(
+    states: PlayedStates, numbers: Mapping[str, Any], reached: Known, last: int = 0
+) -> tuple[SymbolicWorld, list[Known]]:
+    """Any state and the ``last`` after it, where a number of it that may be any, as t_0 is of a state with a field t, is that of what was reached."""
     known = states.play_in(SymbolicWorld(), numbers, 0, start=False)[0][0][1]
     for name, value in known.items():
         if name in reached and not isinstance(value, Vector | Form | WorldFunction):
             same = [other for other, number in numbers.items() if number is value]
             numbers = {**numbers, **dict.fromkeys(same, reached[name])}
     world = SymbolicWorld()
-    return world, states.play_in(world, numbers, 0, start=False)[0][0][1]
+    return world, [outcomes[0][1] for outcomes in states.play_in(world, numbers, last, start=False)]
 
 
 def _one_round_later(numbers: Mapping[str, Any], sequences: Sequence[str]) -> dict[str, Any]:

@@ -300,7 +300,7 @@ def test_steps_that_do_not_end_where_the_round_does_are_refused(name: str) -> No
 
 def test_steps_of_a_smaller_region_are_refused() -> None:
     """The hypothesis would be supposed where nothing shows it."""
-    with pytest.raises(InvalidInput, match="not what inner says: .* on this region; found another one"):
+    with pytest.raises(InvalidInput, match=r"not what inner says: .* on this region; found another one"):
         prove_theorem(replace(FALLS, region="0 < c <= 2"))
 
 
