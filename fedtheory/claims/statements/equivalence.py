@@ -59,8 +59,8 @@ from fedtheory.proofs.regions.units import OF_CURVATURES, Quantity, make_alike
 from fedtheory.proofs.stand_ins import any_clients
 from fedtheory.proofs.symbolic import agree, symbols, tidy
 
-#: rounds that are played in fractions and symbols, and in floats
-EXACT_ROUNDS, FLOAT_ROUNDS = 2, 30
+#: rounds that are played in fractions and symbols; in fractions where floats differ later; and in floats
+EXACT_ROUNDS, LATE_ROUNDS, FLOAT_ROUNDS = 2, 6, 30
 #: draws of functions, starts and coins that are run in floats
 FLOAT_DRAWS = 10
 #: relative difference that floats are allowed, of the largest entry of either side over the run
@@ -213,10 +213,17 @@ class Equivalence(OnRegion):
 
     def _find(self, context: Context) -> Iterator[Finding]:
         """A refutation where fractions differ; otherwise the comparison in fractions, a proof, and runs."""
-        tried, numbers, differs = self._differing()
+        tried, numbers, differs = self._differing(self._last)
         if differs is not None:
             yield refute("the same iterates", self.replay, differs.as_data(), text=str(self))
             return
+        runs = self._runs(context)
+        if runs.holds is False:
+            last = self.from_round + LATE_ROUNDS
+            _, _, late = self._differing(last)
+            if late is not None:
+                yield refute("the same iterates", self.replay, {**late.as_data(), "rounds": last}, text=str(self))
+                return
         if tried:
             rounds = f"rounds {self.from_round} to {self._last}"
             text = f"{self}: equal in fractions in {rounds} on {tried} small quadratics, {name_numbers(numbers)}"
@@ -224,15 +231,18 @@ class Equivalence(OnRegion):
         else:
             yield Reading(f"{self}: the methods do not run on small quadratics in fractions.")
         yield self._proof()
-        yield from self._runs(context)
+        yield runs
 
     def replay(self, instance: Mapping[str, Any]) -> Replay:
         """The largest difference of what should be equal on an instance, in floats and in fractions."""
         case = LineQuadratics.read(instance)
         require_parameters(self.parameters, case.parameters)
-        exact, numeric = self._difference(case, Fraction)[0], self._difference(case, float)
+        last = instance.get("rounds", self._last)
+        if not (isinstance(last, int) and self.from_round <= last <= self.from_round + LATE_ROUNDS):
+            raise InvalidInput(f"rounds lie in {self.from_round}, ..., {self.from_round + LATE_ROUNDS}, got {last!r}")
+        exact, numeric = self._difference(case, Fraction, last)[0], self._difference(case, float, last)
         return Replay(
-            what=f"largest difference between what corresponds, in rounds {self.from_round} to {self._last}",
+            what=f"largest difference between what corresponds, in rounds {self.from_round} to {last}",
             measured=float(numeric[0]),
             bound=ALIKE_TO * float(numeric[1]),
             exact_measured=exact,
@@ -269,21 +279,21 @@ class Equivalence(OnRegion):
             return None, None
         return Fraction(self.limits[0].at(point)), Fraction(self.limits[1].at(point))
 
-    def _differing(self) -> tuple[int, tuple[int, ...], LineQuadratics | None]:
+    def _differing(self, last: int) -> tuple[int, tuple[int, ...], LineQuadratics | None]:
         """How many instances were compared, with how many clients, and the first on which there is a difference."""
         tried: list[int] = []
         for case in simple_instances(self.parameters, self.conditions, self._limits_at, self.counts):
             try:
-                differs = self._difference(case, Fraction)[0] != 0
+                differs = self._difference(case, Fraction, last)[0] != 0
             except (FedtheoryError, ArithmeticError, TypeError):
                 continue
             tried.append(len(case.curvature))
-            if differs and self.replay(case.as_data()).violated:
+            if differs and self.replay({**case.as_data(), "rounds": last}).violated:
                 return len(tried), tuple(sorted({*tried})), case
         return len(tried), tuple(sorted({*tried})), None
 
-    def _difference(self, case: LineQuadratics, number: Any) -> tuple[Any, Any]:
-        """The largest difference in all courses of the coins, and the largest entry."""
+    def _difference(self, case: LineQuadratics, number: Any, last: int) -> tuple[Any, Any]:
+        """The largest difference in all courses of the coins up to a round, and the largest entry."""
         values = case.values(number)
         first, second = (
             method.at(case.parameters) if number is Fraction else method.over(values, float) for method in self.methods
@@ -291,7 +301,7 @@ class Equivalence(OnRegion):
         problem, x0 = case.problem(number), case.x0(number)
         waiting = [(first.init(problem, x0), second.init(problem, x0))]
         worst, size = number(0), number(0)
-        for r in range(self._last + 1):
+        for r in range(last + 1):
             for a, b in waiting:
                 if r >= self.from_round:
                     for _, left, right in self.relations.sides(a, b, values):
@@ -395,7 +405,7 @@ class Equivalence(OnRegion):
                     ]
         return True
 
-    def _runs(self, context: Context) -> Iterator[Finding]:
+    def _runs(self, context: Context) -> Part:
         """Many rounds in floats, with coins."""
         points = [p for p in self.parameters.simple_points(3) if all(c.holds(p) for c in self.conditions)]
         numbers = self.counts.tried
@@ -419,12 +429,11 @@ class Equivalence(OnRegion):
             if found[0] / found[1] > worst / size:
                 worst, size = found
         if failed and len(failed) == len(made):
-            yield Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
-            return
+            return Part("runs", None, "numeric", f"no run in floats: {failed[0][:200]}")
         covered = Covered(len(made) - len(failed), "draws")
         told = name_numbers(tuple(sorted({problem.n for _, problem, *_ in made})))
         said = f"{covered.count} runs of {FLOAT_ROUNDS} rounds, {told}: largest difference {worst:.2g} of {size:.3g}"
-        yield equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO, covered=covered)
+        return equal("runs", worst + size, size, "numeric", said, rtol=ALIKE_TO, covered=covered)
 
     def _play(self, problem: Problem, point: Mapping[str, Fraction], seed: int) -> tuple[float, float]:
         plain = {name: int(v) if v.denominator == 1 else float(v) for name, v in point.items()}

@@ -63,6 +63,7 @@ FALSE = {
     ),
     "no duals at the start": fedpd_is_admm(options="eta, exact, p = 0, init_dual = zero"),
     "two steps": Equivalence("fedavg", "gd", "lr, steps=2", "lr", region="0 < lr < 1"),
+    "alike until the third round": Equivalence("gd", "agd", "lr", "lr", region="0 < lr"),
     "a relation that is not kept": Equivalence(
         "fedpd", "fedpd", "eta, exact, p = 0", "eta, exact, p = 0", region="0 < eta", kept={"x_i": "x"}
     ),
