@@ -122,7 +122,10 @@ class SentenceReader:
                     room = self.value(low) - Quotient.number(self.signature.rounds.get(variable, 0))
                     if variable not in self.signature.rounds or not self.domain.is_nonnegative(room):
                         least = ", ".join(f"{name} >= {at}" for name, at in self.signature.rounds.items())
-                        raise TermRefused(line.name, "reading", f"sums over rounds ({least})", show_tree(node))
+                        expected = (
+                            f"sums over rounds that the theorem has ({least}), {variable} among them, from there on"
+                        )
+                        raise TermRefused(line.name, "reading", expected, show_tree(node))
 
     def require_defined(self, line: ProofLine, tree: ast.expr) -> None:
         """Divisors are nowhere zero, roots are of what is nowhere negative, and bases of powers are positive where exponents are no whole numbers."""

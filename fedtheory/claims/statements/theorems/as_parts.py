@@ -22,6 +22,7 @@ from fedtheory.claims.claim import (
 )
 from fedtheory.claims.parts import proved_by_term
 from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
+from fedtheory.claims.statements.theorems.irrational import Between
 from fedtheory.claims.statements.theorems.meaning import (
     find_contradiction,
     find_contradiction_of_states,
@@ -276,7 +277,8 @@ def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Pa
     kind = broken.instance.kind
     if isinstance(broken.instance, QuadraticRun):
         kind = f"a run with {broken.instance.clients} clients, {kind}"
-    text = f"at {at}: left side less right side is {broken.gap} > 0 ({kind})"
+    least = "" if replay.arithmetic == "fractions" else "at least "
+    text = f"at {at}: left side less right side is {least}{broken.gap} > 0 ({kind})"
     return Part(name, False, "exact", text, role, margin=-1.0, counterexample=Counterexample(instance, replay))
 
 
@@ -298,6 +300,8 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     gap, numeric = replay_claim(theorem, broken), float(replay_claim(theorem, broken, floats=True))
     if theorem.sentences[broken.claim].sign == "==":
         gap, numeric = abs(gap), abs(numeric)
+    least = " at least" if isinstance(gap, Between) else ""
+    arithmetic = "fractions between which irrational numbers lie" if least else "fractions"
     of_run = isinstance(broken.instance, QuadraticRun)
     functions = (
         "quadratics with curvatures in the class"
@@ -310,8 +314,8 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     )
     sentence = theorem.sentences[broken.claim]
     squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"
-    what = f"left side less right side of {write_claim(sentence)}{squared}"
-    return Replay(what, numeric, 0.0, gap, 0, "fractions", met)
+    what = f"left side less right side of {write_claim(sentence)}{squared}{least and ','}{least}"
+    return Replay(what, numeric, 0.0, gap.least if isinstance(gap, Between) else gap, 0, arithmetic, met)
 
 
 def _slack(proof: ProvedTheorem) -> Iterator[Reading]:

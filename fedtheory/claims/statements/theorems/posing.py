@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from fedtheory.claims.statements.theorems.irrational import Irrational, approximate, enclose, is_above
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers, is_free, own_of_claim
 from fedtheory.claims.statements.theorems.sides import Lookup, Sides
@@ -144,7 +145,9 @@ def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
     return not all(names_of_quantity(theorem.quantities.get(name, name)) <= same for name in spoken)
 
 
-def list_supposed(at: ClaimAt, posed: PosedClaim, lookup: Lookup) -> Iterator[tuple[str, Any, bool]]:
+def list_supposed(
+    at: ClaimAt, posed: PosedClaim, lookup: Lookup, irrational: Irrational
+) -> Iterator[tuple[str, Any, bool]]:
     """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below."""
     theorem, point, own = at.theorem, at.point, own_of_claim(at.theorem, at.rounds)
     for name, hypothesis in theorem.hypotheses.items():
@@ -165,7 +168,7 @@ def list_supposed(at: ClaimAt, posed: PosedClaim, lookup: Lookup) -> Iterator[tu
                     if fixed.issuperset(rounds):
                         raise InvalidInput(f"the hypothesis {name} speaks of rounds that are not played")
                     continue
-                gap = Sides(there, lookup, theorem.formulas).gap(hypothesis)
+                gap = Sides(there, lookup, theorem.formulas, irrational=irrational).gap(hypothesis)
             except (TypeError, KeyError):
                 raise InvalidInput(
                     f"the hypothesis {name} is not linear in quantities, or speaks of other rounds"
@@ -177,6 +180,8 @@ def list_supposed(at: ClaimAt, posed: PosedClaim, lookup: Lookup) -> Iterator[tu
 
 def follow_claim(at: ClaimAt) -> tuple[PosedClaim, list[Any], list[GivenForm]]:
     """The rounds on leaves, left side less right side as a form (of 'exists', of each round), and what is given of these rounds.
+
+    Irrational numbers are fractions that are close.
 
     Raises
     ------
@@ -190,9 +195,9 @@ def follow_claim(at: ClaimAt) -> tuple[PosedClaim, list[Any], list[GivenForm]]:
             return number_of(posed.numbers, name, k)
         return expect_at(theorem, posed.trace.states[k - posed.base], name, posed.trace.space, at.point)
 
-    gaps = Sides(at.numbers, lookup, theorem.formulas).gaps(at.sentence)
+    gaps = Sides(at.numbers, lookup, theorem.formulas, irrational=approximate).gaps(at.sentence)
     rows: list[GivenForm] = []
-    for k, (name, left, strict) in enumerate(list_supposed(at, posed, lookup)):
+    for k, (name, left, strict) in enumerate(list_supposed(at, posed, lookup, approximate)):
         if isinstance(left, Form):
             rows.append((f"given {name} {k}", left, strict))
         elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):
@@ -235,9 +240,8 @@ def _require_hypotheses(theorem: Theorem, point: Mapping[str, Fraction]) -> None
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.names & theorem.rounds.keys() - point.keys():
             raise InvalidInput("the claim rests on hypotheses about rounds, so that it is not tried on instances")
-        gap = Sides(point, _none, theorem.formulas).gap(hypothesis)
-        met = gap == 0 if hypothesis.sign == "==" else gap < 0 if hypothesis.sign == "<" else gap <= 0
-        if not met:
+        gap = Sides(point, _none, theorem.formulas, irrational=enclose).gap(hypothesis)
+        if is_above(gap, hypothesis.sign == "<") or (hypothesis.sign == "==" and is_above(-gap, False)):
             raise InvalidInput(f"the point does not meet the hypothesis {name}")
 
 

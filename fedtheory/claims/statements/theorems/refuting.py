@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.claims.statements.theorems.irrational import Between, enclose, is_above
 from fedtheory.claims.statements.theorems.on_quadratics import (
     QUADRATICS,
     QuadraticRun,
@@ -36,7 +37,7 @@ from fedtheory.claims.statements.theorems.posing import (
     small_rounds,
 )
 from fedtheory.claims.statements.theorems.sequences import ENDS, list_ends, settle_parameters
-from fedtheory.claims.statements.theorems.sides import Sides
+from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.squares import require_a_size, tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -193,13 +194,13 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
                     except (FedtheoryError, ArithmeticError, TypeError, ValueError):
                         continue
                     tried.add(run.clients)
-                    if isinstance(gap, Fraction) and (gap > 0 or (gap and sentence.sign == "==")):
-                        return BrokenClaim(claim, rounds, replace(run, left=gap), gap), ()
+                    if failed := _fails_by(gap, sentence):
+                        return BrokenClaim(claim, rounds, replace(run, left=failed), failed), ()
     return None, tuple(sorted(tried))
 
 
 def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
-    """Left side less right side on a run; a fraction where nothing is a root."""
+    """Left side less right side on a run: a fraction, or between two where something is irrational."""
     at, run, states = broken.at(theorem), broken.instance, theorem.states
     assert isinstance(run, QuadraticRun)
     if not isinstance(states, MethodStates):
@@ -212,12 +213,16 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
     def lookup(name: str, k: int) -> Any:
         return expect_at(theorem, played[k], name, ConcreteSpace(), point)
 
-    number = float if floats else Fraction
-    return Sides({**at.numbers, **point}, lookup, theorem.formulas, number).gap(at.sentence)
+    return _gap(at, {**at.numbers, **point}, lookup, floats=floats)
+
+
+def _gap(at: ClaimAt, numbers: Mapping[str, Any], lookup: Lookup, *, floats: bool) -> Any:
+    number, irrational = (float, None) if floats else (Fraction, enclose)
+    return Sides(numbers, lookup, at.theorem.formulas, number, irrational).gap(at.sentence)
 
 
 def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
-    """Left side less right side on the numbers of an instance, by the states' own rounds: a fraction, or in floats.
+    """Left side less right side on the numbers of an instance, by the states' own rounds: a fraction, between two of them, or in floats.
 
     Raises
     ------
@@ -233,12 +238,12 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
     if isinstance(instance, QuadraticRun):
         return _gap_of_run(theorem, broken, floats=floats)
     plain = in_floats(instance) if floats else instance
-    numbers, number = {**at.numbers, **plain.point}, float if floats else Fraction
+    numbers = {**at.numbers, **plain.point}
     if theorem.states is None:
         of_sequences, exact = find_sequences(at)
         if not exact:
             raise InvalidInput("numbers of its sequences are not known exactly, or may not go on")
-        return Sides(numbers, of_sequences, theorem.formulas, number).gap(at.sentence)
+        return _gap(at, numbers, of_sequences, floats=floats)
     posed, _, _ = follow_claim(at)
     told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
     played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
@@ -248,10 +253,10 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
             return number_of(posed.numbers, name, k)
         return expect_at(theorem, played[k - posed.base], name, ConcreteSpace(), plain.point)
 
-    gap = Sides(numbers, lookup, theorem.formulas, number).gap(at.sentence)
+    gap = _gap(at, numbers, lookup, floats=floats)
     unmet = [] if floats else world.broken()
-    given = [] if floats else list_supposed(at, posed, lookup)
-    unmet += [name for name, left, strict in given if left > 0 or (strict and left == 0)]
+    given = [] if floats else list_supposed(at, posed, lookup, enclose)
+    unmet += [name for name, left, strict in given if is_above(left, strict)]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")
     return gap
@@ -262,7 +267,7 @@ def _refute_at(at: ClaimAt) -> BrokenClaim | None:
         return _refute_numbers(at)
     posed, gaps, rows = follow_claim(at)
     _require_possible(_with_given(posed.trace.system(Form()), rows), rows, at)
-    exact = posed.exact and not any(map(_has_floats, gaps))
+    exact = posed.exact
     for side in (1, -1) if at.sentence.sign == "==" else (1,):
         system = _with_given(_all_above_zero(posed.trace, [gap * side for gap in gaps]), rows)
         found = _instance(at, system, exact=exact)
@@ -279,12 +284,6 @@ def _are_equal_at_zero(gaps: Sequence[Any], rows: Sequence[GivenForm], trace: St
         form.constant < 0 or (form.constant == 0 and not strict) for _, form, strict in rows
     )
     return met and min(gap.constant if isinstance(gap, Form) else gap for gap in gaps) == 0
-
-
-def _has_floats(gap: Any) -> bool:
-    """Whether a number of a gap is known to some digits only: a root that is no fraction."""
-    numbers = [*gap.gram.values(), *gap.values.values(), gap.constant] if isinstance(gap, Form) else [gap]
-    return any(isinstance(number, float) for number in numbers)
 
 
 def system_at(theorem: Theorem, claim: int, rounds: Mapping[str, int], point: Mapping[str, Fraction]) -> System:
@@ -315,15 +314,24 @@ def _require_possible(system: System, rows: Sequence[GivenForm], at: ClaimAt) ->
 def _refute_numbers(at: ClaimAt) -> BrokenClaim | None:
     """A claim about numbers alone."""
     lookup, exact = find_sequences(at)
-    gap = Sides(at.numbers, lookup, at.theorem.formulas).gap(at.sentence)
-    failed = gap > 0 or (at.sentence.sign == "==" and gap != 0) or (at.sentence.sign == "<" and gap == 0)
-    if exact and isinstance(gap, Fraction):
-        if failed and gap == 0:  # no instance shows by how much
-            raise _Suspected(f"both sides of a strict inequality are equal at {at}")
-        return BrokenClaim.of(at, Instance(WITHOUT_STATES, dict(at.point), (), (), (), gap)) if failed else None
-    if abs(gap) > SUSPECT_OF_DIGITS and failed:
-        raise _Suspected(f"in floats the claim fails by {float(gap):.3g} at {at}")
+    gap = _gap(at, at.numbers, lookup, floats=False)
+    if failed := _fails_by(gap, at.sentence):
+        if exact:
+            return BrokenClaim.of(at, Instance(WITHOUT_STATES, dict(at.point), (), (), (), failed))
+        if failed > SUSPECT_OF_DIGITS:
+            raise _Suspected(f"in floats the claim fails by {float(failed):.3g} at {at}")
+    elif exact and at.sentence.sign == "<" and gap == 0:  # no instance shows by how much
+        raise _Suspected(f"both sides of a strict inequality are equal at {at}")
+    elif is_above(gap, at.sentence.sign == "<") or (at.sentence.sign == "==" and is_above(-gap, or_at=False)):
+        raise InvalidInput(f"whether it holds was not found out at {at}")
     return None
+
+
+def _fails_by(gap: Any, sentence: Sentence) -> Fraction:
+    """By how much a claim fails for certain; 0 where it does not."""
+    between = Between.of(gap)
+    sides = (between, -between) if sentence.sign == "==" else (between,)
+    return next((side.least if isinstance(gap, Between) else side.low for side in sides if side.low > 0), Fraction(0))
 
 
 #: names of what is said of the least of several gaps, beside names that authors give
@@ -355,11 +363,10 @@ def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None
         gap = replay_claim(at.theorem, broken)
     except InvalidInput as reason:  # it was seen to fail, so that to leave the point out would be to support it
         raise _Suspected(f"the claim is seen to fail at {at}, and {reason}") from None
-    if at.sentence.sign == "==":
-        gap = abs(gap)
-    if gap < instance.left or gap <= 0:
+    failed = _fails_by(gap, at.sentence)
+    if not failed or (failed < instance.left and not isinstance(gap, Between)):
         raise InvalidInput(f"on the instance the states' own rounds come to {gap}, and not to {instance.left}")
-    return replace(broken, gap=gap, instance=replace(broken.instance, left=gap))
+    return replace(broken, gap=failed, instance=replace(broken.instance, left=failed))
 
 
 def _own_values(system: System, instance: Instance) -> int:

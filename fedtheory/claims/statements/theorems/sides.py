@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import isqrt
 from typing import Any
 
+from fedtheory.claims.statements.theorems.irrational import Irrational, largest, smallest
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, exact, show_tree
 from fedtheory.proofs.regions.units import Quantity
@@ -20,7 +22,8 @@ Lookup = Callable[[str, int], Any]
 class Sides:
     """Evaluates formulas where names have these values; quantities may be fractions, floats, or forms, in which formulas must be linear.
 
-    ``number``: what a number in a formula becomes, a float for floats.
+    ``number``: what a number in a formula becomes, a float for floats. ``irrational``: what a root, power, exponential or logarithm of a fraction
+    becomes that is no fraction, by name and arguments; a float where nothing is said.
     """
 
     def __init__(
@@ -29,14 +32,15 @@ class Sides:
         lookup: Lookup,
         where: Mapping[str, ast.expr],
         number: Callable[[Fraction], Any] = Fraction,
+        irrational: Irrational | None = None,
     ) -> None:
         self.numbers, self.lookup, self.where, self.number = dict(numbers), lookup, where, number
+        self.irrational = irrational or _in_floats
         self._worked_out: dict[str, Any] = {}
 
     def gap(self, sentence: Sentence) -> Any:
         """Left side less right side; of 'exists', the least over its range."""
-        gaps = self.gaps(sentence)
-        return gaps[0] if len(gaps) == 1 else min(gaps)
+        return reduce(smallest, self.gaps(sentence))
 
     def gaps(self, sentence: Sentence) -> list[Any]:
         """Left side less right side; of 'exists', for each round of its range, of which there is one at least."""
@@ -49,7 +53,8 @@ class Sides:
         return [inner.value(sentence.left) - inner.value(sentence.right) for inner in every]
 
     def _at(self, variable: str, k: int) -> Sides:
-        return Sides({**self.numbers, variable: Fraction(k)}, self.lookup, self.where, self.number)
+        numbers = {**self.numbers, variable: Fraction(k)}
+        return Sides(numbers, self.lookup, self.where, self.number, self.irrational)
 
     def value(self, tree: ast.expr) -> Any:
         """A formula's value.
@@ -77,6 +82,14 @@ class Sides:
             self._worked_out[name] = self.value(self.where[name])
         return self._worked_out[name]
 
+    def power(self, a: Any, b: Any) -> Any:
+        """a**b."""
+        if isinstance(a, Quantity):
+            return a**b
+        if isinstance(b, Fraction | float) and b % 1 == 0:
+            return a ** int(b)
+        return a if a == 1 or (a == 0 and b > 0) else self.irrational("power", a, b)
+
     def total(self, body: ast.expr, variable: str, low: int, high: int) -> Any:
         """The sum of a formula from one round to another."""
         found: Any = Fraction(0)
@@ -98,7 +111,9 @@ def _evaluator_of(tree: ast.expr) -> Callable[[Sides], Any]:
             of_inner = _evaluator_of(inner)
             return lambda sides: -of_inner(sides)
         case ast.BinOp(left=left, op=sign, right=right):
-            of_left, of_right, operate = _evaluator_of(left), _evaluator_of(right), _OPERATIONS.get(type(sign), _power)
+            of_left, of_right, operate = _evaluator_of(left), _evaluator_of(right), _OPERATIONS.get(type(sign))
+            if operate is None:
+                return lambda sides: _operate(sides.power, of_left(sides), of_right(sides), tree)
             return lambda sides: _operate(operate, of_left(sides), of_right(sides), tree)
         case ast.Subscript(value=ast.Name(id=name), slice=inner):
             index = _evaluator_of(inner)
@@ -108,22 +123,19 @@ def _evaluator_of(tree: ast.expr) -> Callable[[Sides], Any]:
             return lambda sides: sides.total(body, variable, int(first(sides)), int(last(sides)))
         case ast.Call(func=ast.Name(id=name), args=args):
             parts = [_evaluator_of(part) for part in args]
-            return lambda sides: _call(name, [part(sides) for part in parts], tree)
+            return lambda sides: _call(sides.irrational, name, [part(sides) for part in parts], tree)
     raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated")
 
 
 def _operate(operate: Callable[[Any, Any], Any], a: Any, b: Any, tree: ast.expr) -> Any:
     try:
         return operate(a, b)
-    except (TypeError, ArithmeticError) as error:
+    except (TypeError, ArithmeticError, ValueError) as error:
         raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated here: {error}") from None
 
 
-def _power(a: Any, b: Any) -> Any:
-    whole = isinstance(b, Fraction | float) and b % 1 == 0
-    if isinstance(a, Quantity):
-        return a**b
-    return a ** int(b) if whole else float(a) ** float(b)
+def _in_floats(name: str, *arguments: Any) -> float:
+    return math.pow(*arguments) if name == "power" else float(getattr(math, name)(*arguments))
 
 
 #: a form that a fraction meets is first, as it knows what to do with it
@@ -135,25 +147,23 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-def _call(name: str, parts: list[Any], tree: ast.expr) -> Any:
-    import math
-
-    if name in ("max", "min"):
-        return (max if name == "max" else min)(parts)
-    if name == "abs":
-        return abs(parts[0])
-    if name == "sqrt":
-        (inside,) = parts
-        if isinstance(inside, Quantity):
+def _call(irrational: Irrational, name: str, parts: list[Any], tree: ast.expr) -> Any:
+    match name, parts:
+        case ("max", [a, b]):
+            return largest(a, b)
+        case ("min", [a, b]):
+            return smallest(a, b)
+        case ("abs", [a]):
+            return abs(a)
+        case ("sqrt", [Quantity() as inside]):
             return inside.sqrt()
-        if isinstance(inside, Fraction):
+        case ("sqrt", [Fraction() as inside]) if inside >= 0:
             above, below = isqrt(inside.numerator), isqrt(inside.denominator)
             if above**2 == inside.numerator and below**2 == inside.denominator:
                 return Fraction(above, below)
-        return math.sqrt(inside)
-    if name in ("exp", "log"):
+    if name in ("sqrt", "exp", "log"):
         try:
-            return getattr(math, name)(parts[0])
-        except ArithmeticError as error:
+            return irrational(name, parts[0])
+        except (ArithmeticError, ValueError) as error:
             raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated here: {error}") from None
     raise InvalidInput(f"{show_tree(tree)!r} cannot be evaluated")

@@ -1,0 +1,158 @@
+"""Roots, powers, exponentials and logarithms of fractions that are no fractions: between which two they lie, or one that is close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, TypeAlias
+
+from fedtheory.core.errors import InvalidInput, require
+
+#: bits of the ends between which a number lies
+BITS = 200
+#: digits that are shown of a number's lower end
+SHOWN_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number that lies between two fractions, ends included."""
+
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, number: Between | Fraction | int) -> Between:
+        """A number as one that lies between itself and itself."""
+        return number if isinstance(number, cls) else cls(Fraction(number), Fraction(number))  # type: ignore[arg-type]
+
+    def __add__(self, other: Between | Fraction | int) -> Between:
+        """The sum."""
+        b = Between.of(other)
+        return Between(self.low + b.low, self.high + b.high)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Between:
+        """The opposite."""
+        return Between(-self.high, -self.low)
+
+    def __sub__(self, other: Between | Fraction | int) -> Between:
+        """The difference."""
+        return self + -Between.of(other)
+
+    def __rsub__(self, other: Fraction | int) -> Between:
+        """The difference."""
+        return -self + other
+
+    def __mul__(self, other: Between | Fraction | int) -> Between:
+        """The product."""
+        b = Between.of(other)
+        ends = [x * y for x in (self.low, self.high) for y in (b.low, b.high)]
+        return Between(min(ends), max(ends))
+
+    __rmul__ = __mul__
+
+    def __rtruediv__(self, other: Between | Fraction | int) -> Between:
+        """A number divided by it.
+
+        Raises
+        ------
+        ZeroDivisionError
+            It may be zero.
+        """
+        if self.low <= 0 <= self.high:
+            raise ZeroDivisionError("what is divided by may be zero")
+        return Between.of(other) * Between(1 / self.high, 1 / self.low)
+
+    def __pow__(self, power: int) -> Between:
+        """A whole power."""
+        if power < 0:
+            return Between.of(1) * (1 / self**-power)
+        ends = sorted((self.low**power, self.high**power))
+        return Between(Fraction(0) if power % 2 == 0 and self.low <= 0 <= self.high and power else ends[0], ends[1])
+
+    def __abs__(self) -> Between:
+        """Its absolute value."""
+        found: Between = largest(self, -self)
+        return found
+
+    @property
+    def least(self) -> Fraction:
+        """A short fraction below it, close where it is above zero."""
+        if self.low <= 0:
+            return self.low
+        below = int(1 / self.low)
+        unit = 10 ** (SHOWN_DIGITS + (len(str(below)) if below else 0))
+        return Fraction(int(self.low * unit), unit)
+
+
+def is_above(number: Between | Fraction, or_at: bool) -> bool:
+    """Whether a number may be above zero, or at zero where that counts."""
+    high = number.high if isinstance(number, Between) else number
+    return high > 0 or (or_at and high == 0)
+
+
+def largest(a: Any, b: Any) -> Any:
+    """The larger of two numbers, of which one may lie between two."""
+    if not (isinstance(a, Between) or isinstance(b, Between)):
+        return max(a, b)
+    a, b = Between.of(a), Between.of(b)
+    return Between(max(a.low, b.low), max(a.high, b.high))
+
+
+def smallest(a: Any, b: Any) -> Any:
+    """The smaller of two numbers, of which one may lie between two."""
+    return -largest(-a, -b) if isinstance(a, Between) or isinstance(b, Between) else min(a, b)
+
+
+#: the name of a function, and its arguments -> its value
+Irrational: TypeAlias = Callable[..., Any]
+
+
+@cache
+def _context() -> Any:
+    context = require("mpmath", "claims with roots, exponentials and logarithms").ctx_iv.MPIntervalContext()
+    context.prec = BITS
+    return context
+
+
+def enclose(name: str, *arguments: Any) -> Between:
+    """sqrt, exp, log, or ``power`` of a base above zero and an exponent, of fractions or of numbers that lie between two.
+
+    Raises
+    ------
+    InvalidInput
+        There is no such number.
+    """
+    iv = _context()
+    first, *rest = (Between.of(x) for x in arguments)
+    if (name in ("log", "power") and first.low <= 0) or (name == "sqrt" and first.low < 0):
+        raise InvalidInput(f"{name} of {arguments[0]} is no number")
+    x = _interval(first)
+    found = iv.exp(_interval(rest[0]) * iv.log(x)) if name == "power" else getattr(iv, name)(x)
+    low, high = (_fraction(end) for end in found._mpi_)
+    return Between(low, high)
+
+
+def approximate(name: str, *arguments: Fraction) -> Fraction:
+    """A fraction as close as the ends of `enclose` are."""
+    found = enclose(name, *arguments)
+    return (found.low + found.high) / 2
+
+
+def _interval(x: Between) -> Any:
+    iv = _context()
+    low, high = (iv.mpf(end.numerator) / end.denominator for end in (x.low, x.high))
+    return iv.mpf([low.a, high.b])
+
+
+def _fraction(end: tuple[int, int, int, int]) -> Fraction:
+    """A number of mpmath, sign, mantissa and exponent, as a fraction."""
+    sign, mantissa, exponent, _ = end
+    if not mantissa and exponent:
+        raise InvalidInput("a number is too large")
+    size = Fraction(int(mantissa)) * 2**exponent if exponent >= 0 else Fraction(int(mantissa), 2**-exponent)
+    return -size if sign else size
