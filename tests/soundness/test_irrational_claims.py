@@ -13,7 +13,7 @@ import pytest
 
 from fedtheory.claims.claim import Part
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
-from fedtheory.claims.statements.theorems.irrational import Between, enclose
+from fedtheory.claims.statements.theorems.irrational import Between, place_between
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -87,7 +87,7 @@ def test_the_ends_are_on_both_sides() -> None:
             x, y = (Fraction(rng.randrange(1, 10**20), rng.randrange(1, 10**20)) for _ in range(2))
             x, y = min(x, Fraction(500)), min(y, Fraction(40))
             for name, arguments in (("sqrt", [x]), ("exp", [-x]), ("log", [x]), ("power", [x, y])):
-                found = enclose(name, *arguments)
+                found = place_between(name, *arguments)
                 numbers = [mpmath.mpf(a.numerator) / a.denominator for a in arguments]
                 true = numbers[0] ** numbers[1] if name == "power" else getattr(mpmath, name)(*numbers)
                 low, high = (mpmath.mpf(e.numerator) / e.denominator for e in (found.low, found.high))
@@ -113,4 +113,4 @@ def test_sums_products_and_quotients_of_ends() -> None:
 )
 def test_what_is_no_number_is_refused(call: Any) -> None:
     with pytest.raises(InvalidInput, match="is no number"):
-        enclose(*call)
+        place_between(*call)

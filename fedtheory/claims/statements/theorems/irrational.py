@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from fedtheory.core.errors import InvalidInput, require
 
 #: bits of the ends between which a number lies
-BITS = 200
+BITS_OF_ENDS = 200
 #: digits that are shown of a number's lower end
 SHOWN_DIGITS = 4
 
@@ -76,7 +76,7 @@ class Between:
 
     def __abs__(self) -> Between:
         """Its absolute value."""
-        found: Between = largest(self, -self)
+        found: Between = larger_of(self, -self)
         return found
 
     @property
@@ -95,7 +95,7 @@ def is_above(number: Between | Fraction, or_at: bool) -> bool:
     return high > 0 or (or_at and high == 0)
 
 
-def largest(a: Any, b: Any) -> Any:
+def larger_of(a: Any, b: Any) -> Any:
     """The larger of two numbers, of which one may lie between two."""
     if not (isinstance(a, Between) or isinstance(b, Between)):
         return max(a, b)
@@ -103,9 +103,9 @@ def largest(a: Any, b: Any) -> Any:
     return Between(max(a.low, b.low), max(a.high, b.high))
 
 
-def smallest(a: Any, b: Any) -> Any:
+def smaller_of(a: Any, b: Any) -> Any:
     """The smaller of two numbers, of which one may lie between two."""
-    return -largest(-a, -b) if isinstance(a, Between) or isinstance(b, Between) else min(a, b)
+    return -larger_of(-a, -b) if isinstance(a, Between) or isinstance(b, Between) else min(a, b)
 
 
 #: the name of a function, and its arguments -> its value
@@ -115,11 +115,11 @@ Irrational: TypeAlias = Callable[..., Any]
 @cache
 def _context() -> Any:
     context = require("mpmath", "claims with roots, exponentials and logarithms").ctx_iv.MPIntervalContext()
-    context.prec = BITS
+    context.prec = BITS_OF_ENDS
     return context
 
 
-def enclose(name: str, *arguments: Any) -> Between:
+def place_between(name: str, *arguments: Any) -> Between:
     """sqrt, exp, log, or ``power`` of a base above zero and an exponent, of fractions or of numbers that lie between two.
 
     Raises
@@ -138,8 +138,8 @@ def enclose(name: str, *arguments: Any) -> Between:
 
 
 def approximate(name: str, *arguments: Fraction) -> Fraction:
-    """A fraction as close as the ends of `enclose` are."""
-    found = enclose(name, *arguments)
+    """A fraction as close as the ends of `place_between` are."""
+    found = place_between(name, *arguments)
     return (found.low + found.high) / 2
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
-from fedtheory.claims.statements.theorems.irrational import Irrational, approximate, enclose, is_above
+from fedtheory.claims.statements.theorems.irrational import Irrational, approximate, is_above, place_between
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers, is_free, own_of_claim
 from fedtheory.claims.statements.theorems.sides import Lookup, Sides
@@ -240,7 +240,7 @@ def _require_hypotheses(theorem: Theorem, point: Mapping[str, Fraction]) -> None
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.names & theorem.rounds.keys() - point.keys():
             raise InvalidInput("the claim rests on hypotheses about rounds, so that it is not tried on instances")
-        gap = Sides(point, _none, theorem.formulas, irrational=enclose).gap(hypothesis)
+        gap = Sides(point, _none, theorem.formulas, irrational=place_between).gap(hypothesis)
         if is_above(gap, hypothesis.sign == "<") or (hypothesis.sign == "==" and is_above(-gap, False)):
             raise InvalidInput(f"the point does not meet the hypothesis {name}")
 

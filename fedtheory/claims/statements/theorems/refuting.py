@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims.statements.theorems.irrational import Between, enclose, is_above
+from fedtheory.claims.statements.theorems.irrational import Between, is_above, place_between
 from fedtheory.claims.statements.theorems.on_quadratics import (
     QUADRATICS,
     QuadraticRun,
@@ -217,7 +217,7 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
 
 
 def _gap(at: ClaimAt, numbers: Mapping[str, Any], lookup: Lookup, *, floats: bool) -> Any:
-    number, irrational = (float, None) if floats else (Fraction, enclose)
+    number, irrational = (float, None) if floats else (Fraction, place_between)
     return Sides(numbers, lookup, at.theorem.formulas, number, irrational).gap(at.sentence)
 
 
@@ -255,7 +255,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     gap = _gap(at, numbers, lookup, floats=floats)
     unmet = [] if floats else world.broken()
-    given = [] if floats else list_supposed(at, posed, lookup, enclose)
+    given = [] if floats else list_supposed(at, posed, lookup, place_between)
     unmet += [name for name, left, strict in given if is_above(left, strict)]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")

@@ -10,7 +10,7 @@ from functools import lru_cache, reduce
 from math import isqrt
 from typing import Any
 
-from fedtheory.claims.statements.theorems.irrational import Irrational, largest, smallest
+from fedtheory.claims.statements.theorems.irrational import Irrational, larger_of, smaller_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, exact, show_tree
 from fedtheory.proofs.regions.units import Quantity
@@ -40,7 +40,7 @@ class Sides:
 
     def gap(self, sentence: Sentence) -> Any:
         """Left side less right side; of 'exists', the least over its range."""
-        return reduce(smallest, self.gaps(sentence))
+        return reduce(smaller_of, self.gaps(sentence))
 
     def gaps(self, sentence: Sentence) -> list[Any]:
         """Left side less right side; of 'exists', for each round of its range, of which there is one at least."""
@@ -150,9 +150,9 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 def _call(irrational: Irrational, name: str, parts: list[Any], tree: ast.expr) -> Any:
     match name, parts:
         case ("max", [a, b]):
-            return largest(a, b)
+            return larger_of(a, b)
         case ("min", [a, b]):
-            return smallest(a, b)
+            return smaller_of(a, b)
         case ("abs", [a]):
             return abs(a)
         case ("sqrt", [Quantity() as inside]):
