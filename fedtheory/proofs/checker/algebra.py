@@ -405,7 +405,9 @@ def _raise(base: Quotient, exponent: Quotient, what: str) -> Quotient:
     if number is not None and number.denominator == 1:
         return base ** int(number)
     if exponent.below or any(not 0 <= p <= MOST_POWER or p != int(p) for at in exponent.numerator for _, p in at):
-        raise Unreadable(f"the exponent of {what} is not a polynomial in names")
+        raise Unreadable(
+            f"the exponent of {what} is not a polynomial in names; let a quotient be a parameter, as k is with mu = k*L"
+        )
     if base.constant() == 1:
         return Quotient.number(1)
     total = Quotient.number(1)

@@ -114,7 +114,7 @@ class _Writer:
 
     def sum_of(self, factors: Factors, index: str, rename: Mapping[str, str] | None = None) -> str:
         """A sum of quantities of a round."""
-        return " + ".join(_times(_tidy(e, rename or {}), f"{name}[{index}]") for name, e in factors.items())
+        return " + ".join(_times(tidy_factor(e, rename or {}), f"{name}[{index}]") for name, e in factors.items())
 
     @cached_property
     def start(self) -> str:
@@ -148,10 +148,10 @@ class _Writer:
         assert self.bound.rate is not None
         k, n, begin = self.k, self.bound.variable, self.shape.begin
         first, last, every, done = map(self.line, ("first", "last", "every", "done"))
-        rate = f"({_tidy(self.bound.rate, {})})"
-        constant = "" if self.bound.constant.zero else f" + {_tidy(self.bound.constant, {})}"
+        rate = f"({tidy_factor(self.bound.rate, {})})"
+        constant = "" if self.bound.constant.zero else f" + {tidy_factor(self.bound.constant, {})}"
         fallen = f"{rate}**{begin}*({self.start})" if begin else self.start
-        power = _tidy(self.bound.fallen, {})
+        power = tidy_factor(self.bound.fallen, {})
         measure = self.sum_of(self.bound.measure, k)
         step, lines = self._steps(f"{rate}*({self.potential(k)})", "")
         reached = self._reach(rate, step, begin)
@@ -170,7 +170,7 @@ class _Writer:
     def of_itself(self) -> list[str]:
         """What is measured is multiplied by a number."""
         k, n = self.k, self.bound.variable
-        rate, power = f"({_tidy(self.bound.rate or ONE, {})})", f"({_tidy(self.bound.fallen, {})})"
+        rate, power = f"({tidy_factor(self.bound.rate or ONE, {})})", f"({tidy_factor(self.bound.fallen, {})})"
         step, every, done = map(self.line, ("step", "every", "done"))
         start, before, after, last = (self.sum_of(self.bound.measure, index) for index in ("0", k, f"{k}+1", n))
         reached = self._reach(rate, step, 0)
@@ -197,7 +197,7 @@ class _Writer:
             self.line, ("first", "last", "every", "total", "some", "done")
         )
         ((name, factor),) = self.bound.measure.items()
-        share = _tidy(factor, {})
+        share = tidy_factor(factor, {})
         step, lines = self._steps(self.potential(k), f"{_times(share, f'{name}[{write_round(k, ahead)}]')} + ")
         begin, after = self.shape.begin, 1 - ahead  # V is that of the round m + after in the end
         reached = [f"{step}({k}={j})" for j in range(begin, self.bound.least + some.ahead + after)]
@@ -234,7 +234,7 @@ class _Writer:
         """What is claimed of the start, with the number that a hypothesis has for a quantity in its place."""
         known = {one.quantity: one.most for one in self.bound.of_start}
         rest = {name: e for name, e in self.bound.start.items() if name not in known}
-        numbers = [f"{_tidy(e * known[name], {})}" for name, e in self.bound.start.items() if name in known]
+        numbers = [f"{tidy_factor(e * known[name], {})}" for name, e in self.bound.start.items() if name in known]
         return " + ".join(filter(None, [self.sum_of(rest, "0"), *numbers]))
 
     def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
@@ -242,14 +242,14 @@ class _Writer:
         step, paid = self.line("step"), self.line("paid")
         spent, named = self._spent(), [name for name in self.bound.paid if name != OF_NOISE]
         more = "".join(
-            f" + {_tidy(e, {}) if name == OF_NOISE else _times(_tidy(e, {}), f'{name}[{self.k}]')}"
+            f" + {tidy_factor(e, {}) if name == OF_NOISE else _times(tidy_factor(e, {}), f'{name}[{self.k}]')}"
             for name, e in self.bound.paid.items()
         )
         lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more} by derivation"]
         if not named:
             return step, lines
         rules = [
-            f"({_tidy(e, {})})*{one.hypothesis}({one.variable}={self.k})"
+            f"({tidy_factor(e, {})})*{one.hypothesis}({one.variable}={self.k})"
             for name in named
             for e, one in ((self.bound.paid[name], self.bound.given[name]),)
         ]
@@ -259,7 +259,7 @@ class _Writer:
     def _spent(self) -> str:
         """What is paid in a round, in numbers."""
         numbers = (e if name == OF_NOISE else e * self.bound.given[name].most for name, e in self.bound.paid.items())
-        return " + ".join(str(_tidy(number, {})) for number in numbers)
+        return " + ".join(str(tidy_factor(number, {})) for number in numbers)
 
 
 def write_round(name: str, later: int) -> str:
@@ -271,7 +271,7 @@ def _times(weight: Any, quantity: str) -> str:
     return quantity if weight == 1 else f"{weight if weight.is_Atom else f'({weight})'}*{quantity}"
 
 
-def _tidy(quotient: Quotient, rename: Mapping[str, str]) -> Any:
+def tidy_factor(quotient: Quotient, rename: Mapping[str, str]) -> Any:
     """A factor as a product of factors."""
     import sympy
 

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
+from fedtheory.claims.statements.theorems.potential_exponentials import list_without_exponential
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, Weights, write_equality, write_script
 from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
@@ -45,6 +46,12 @@ FIT_POINTS = 16
 
 def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
+    for other in list_without_exponential(theorem, claim):
+        yield from map(other.with_exponential, _find_by_shape(other.theorem, claim, told))
+    yield from _find_by_shape(theorem, claim, told)
+
+
+def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     try:
         bound = read_bound(theorem, theorem.sentences[claim])
         first = 0 if bound is None else theorem.states.first_round(theorem.parameters)  # type: ignore[union-attr]
