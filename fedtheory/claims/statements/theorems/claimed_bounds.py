@@ -11,8 +11,9 @@ Everything is divided by the factor of the first quantity of the start.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import (
@@ -44,12 +45,13 @@ class Given:
 
 @dataclass(frozen=True)
 class SomeRound:
-    """``exists variable in first..N+ahead``: how many rounds that are, as a number of N."""
+    """``exists variable in first..N+ahead``: how many rounds that are, as a number of N; ``summed``: where the claim is about their sum."""
 
     variable: str
     first: int
     ahead: int
     count: Quotient
+    summed: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,12 +107,46 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
         return None
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
-    bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
+    of_one = _of_some_summand(sentence, theorem.quantities, variables[0])
+    if of_one is not None and of_one.exists is not None:
+        bound = reader.of_some_round(of_one, of_one.exists, summed=True)
+    else:
+        bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
     return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
 
 
 def _bound_names(sentence: Sentence) -> set[str]:
     return {sentence.exists.variable} if sentence.exists else set()
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, old: str, new: ast.expr) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        return self.new if isinstance(node, ast.expr) and show_tree(node) == self.old else self.generic_visit(node)
+
+
+def with_piece(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
+    """A tree with another piece in the place of one of its own."""
+    copy = ast.parse(show_tree(tree), mode="eval").body
+    changed: ast.expr = _Replaced(show_tree(old), new).visit(copy)
+    return changed
+
+
+def _of_some_summand(sentence: Sentence, quantities: Container[str], n: str) -> Sentence | None:
+    """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number". None where the left side is no such sum."""
+    found = [node for node in ast.walk(sentence.left) if isinstance(node, ast.Call) and show_tree(node.func) == "sum"]
+    match found:
+        case [ast.Call(args=[ast.Subscript(value=ast.Name(id=q), slice=ast.Name(id=t)), ast.Name(id=own), low, high])]:
+            factor = value_of(with_piece(sentence.left, found[0], ast.Constant(1)))
+            rest = value_of(with_piece(sentence.left, found[0], ast.Constant(0)))
+            if q not in quantities or t != own or not rest.zero or sentence.exists is not None:
+                return None
+            number = f"(({show_tree(high)}) - ({show_tree(low)}) + 1)"
+            right = read(f"({show_tree(sentence.right)})/(({factor.text()})*{number})")
+            return replace(sentence, left=read(f"{q}[{t}]"), right=right, exists=Exists(t, low, high))
+    return None
 
 
 def speaks_of(quotient: Quotient, name: str) -> bool:
@@ -149,9 +185,9 @@ class _Reader:
             return None
         return replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant, paid=paid)
 
-    def of_some_round(self, sentence: Sentence, exists: Exists) -> ClaimedBound | None:
+    def of_some_round(self, sentence: Sentence, exists: Exists, *, summed: bool = False) -> ClaimedBound | None:
         low, high = (whole_number_of_rounds(value_of(end), show_tree(end)) for end in (exists.low, exists.high))
-        if low[0] or high[0] != {self.variable: 1}:
+        if low[0] or high[0] != {self.variable: 1} or self.least + high[1] < low[1]:
             return None
         count = Quotient.atom(self.variable) + Quotient.number(high[1] - low[1] + 1)
         measure, rest = self.take(self.checker.gap(sentence), exists.variable)
@@ -163,7 +199,7 @@ class _Reader:
         paid = self._share(constant / unit / count, bound.given)
         if paid is None or any(speaks_of(factor, self.variable) for factor in (*measure.values(), *paid.values())):
             return None
-        some = SomeRound(exists.variable, low[1], high[1], count)
+        some = SomeRound(exists.variable, low[1], high[1], count, summed)
         return replace(bound, measure=measure, some=some, paid=paid)
 
     def take(self, rest: Quotient, index: str) -> tuple[dict[str, Quotient], Quotient]:

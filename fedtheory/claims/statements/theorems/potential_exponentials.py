@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from fedtheory.claims.statements.theorems.claimed_bounds import with_piece
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, tidy_factor
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -65,13 +65,13 @@ def list_without_exponential(theorem: Theorem, claim: int) -> Iterator[WithoutEx
     name = free_name(
         "exponential", {*sentence.names, *theorem.all_parameters.names, *theorem.where, *theorem.quantities}
     )
-    linear = value_of(_replaced(sentence.right, node, ast.Name(name, ast.Load()))).linear_in(name)
+    linear = value_of(with_piece(sentence.right, node, ast.Name(name, ast.Load()))).linear_in(name)
     if linear is None:
         return
     for m in PARTS:
         a = tidy_factor(parts[1], {}) / m
         exponent, base, power = f"({a})", f"({1 + a})", f"{m}*{n}" if m > 1 else n
-        right = _replaced(sentence.right, node, read(f"{base}**({power})"))
+        right = with_piece(sentence.right, node, read(f"{base}**({power})"))
         claims = [*theorem.claims]
         claims[claim] = f"{show_tree(sentence.left)} {sentence.sign} {show_tree(right)}"
         factors = tuple(_list_terms(linear[1], theorem.quantities))
@@ -89,20 +89,3 @@ def _list_terms(factor: Quotient, quantities: Mapping[str, str]) -> Iterator[str
             yield f"{name}[0]" if weight == 1 else f"({weight})*{name}[0]"
     if not rest.zero:
         yield str(tidy_factor(rest, {}))
-
-
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, old: ast.expr, new: ast.expr) -> None:
-        self.old, self.new = old, new
-
-    def visit(self, node: ast.AST) -> Any:
-        return self.new if node is self.old else super().visit(node)
-
-
-def _replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
-    """A tree with another piece in the place of one of its own."""
-    text = show_tree(old)
-    copy = ast.parse(show_tree(tree), mode="eval").body
-    (there,) = (node for node in ast.walk(copy) if isinstance(node, ast.Call) and show_tree(node) == text)
-    changed: ast.expr = _Replaced(there, new).visit(copy)
-    return changed

@@ -213,13 +213,15 @@ class _Writer:
         used = ", ".join([every, f"{last}({k}={write_round(m, after)})", *self.end()])
         reach = f"{self._start_in_numbers()}{most}"
         lines.append(f"{total}: {summed} <= {reach} by combine {used}")
+        at = write_round(self.bound.variable, some.ahead)
+        if some.summed:
+            return [*lines, f"{done}: claim{self._number} by combine {total}{f'({m}={at})' if some.ahead else ''}"]
         if not some.ahead:
             return [*lines, f"{done}: claim{self._number} by mean {total}"]
         said = (
             f"exists {some.variable} in {some.first}..{m}: {name}[{some.variable}] <= ({reach})/(({share})*({count}))"
         )
         lines.append(f"{some_round}: {said} by mean {total}")
-        at = write_round(self.bound.variable, some.ahead)
         return [*lines, f"{done}: claim{self._number} by combine 1*{some_round}({m}={at})"]
 
     def _above_zero(self) -> str:

@@ -34,7 +34,7 @@ from fedtheory.proofs.parameters.scalings import Scaling, find_scalings, normali
 #: what is said of a claim that has another shape
 SHAPES_OF_CLAIMS = (
     "one is looked for where a claim bounds quantities of round N by those of round 0, q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or "
-    "q[N] == rho**N*q[0], or those of some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c"
+    "q[N] == rho**N*q[0]; those of some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c; or a sum, sum(q[t], t, a, N) <= C*start + c*N"
 )
 #: degrees of the weights
 DEGREES = (1, 2)

@@ -158,6 +158,35 @@ FOUND = {
         rounds={"N": 1, "t": 0},
         given={"start": "gap[0] <= R", "bounded": "0 <= gap[t]", "unlike": "z[t] <= zeta**2"},
     ),
+    "an exponential": bound(
+        "gd",
+        "lr = 1/L",
+        "gap[N] <= exp(-r*N)*(gap[0] + L*r**2/2*d[0])",
+        functions="L, mu = r*L",
+        region="0 < L, 0 < r < 1",
+    ),
+    "an exponential of two parts": bound(
+        "gd",
+        "lr",
+        "d[N] <= exp(-2*lr*mu*N)*R**2",
+        {"d": GAP["d"]},
+        functions="L, mu",
+        region="0 < mu < L, 0 < lr <= 1/L, 0 < R",
+        given=RADIUS,
+    ),
+    "an exponential and noise": noisy("d[N] <= exp(-lr*mu*N)*R**2 + lr*sigma**2/(n*mu)"),
+    "a sum": bound("gd", "lr = 1/L", "2/L*sum(gap[t], t, 1, N) <= d[0]", rounds={"N": 1, "t": 1}),
+    "an average": unlike_clients("sum(gap[t], t, 0, N-1)/N <= R**2/(2*lr*N) + L*lr**2*zeta**2"),
+    "a sum of gradients": bound(
+        "gd",
+        "lr",
+        "sum(g[t], t, 0, N-1) <= 2*gap[0]/lr",
+        {"gap": GAP["gap"], "g": "norm2(grad(f, x))"},
+        functions="L, mu = -L",
+        region="0 < L, 0 < lr <= 1/L",
+        rounds={"N": 1, "t": 0},
+        given={"bounded": "0 <= gap[t]"},
+    ),
     "noise": noisy("d[N] <= (1 - lr*mu)**(2*N)*R**2 + lr*sigma**2/(n*mu)"),
     "a root": Theorem(
         region="0 < L, 0 < r < 1",
@@ -236,6 +265,10 @@ def test_a_theorem_may_rest_on_one_without_a_script() -> None:
         ("accelerated", "gap[N] <= 2*L*d[0]/(3*N + 3)**2"),
         ("sharp", "gap[N] <= 0.97*L*d[0]/(4*N + 2)"),
         ("falls", "d[N] <= 0.97*((L - mu)/(L + mu))**(2*N)*R**2"),
+        ("an exponential", "gap[N] <= exp(-3*r*N)*(gap[0] + L*r**2/2*d[0])"),
+        ("an exponential of two parts", "d[N] <= exp(-2.9*lr*mu*N)*R**2"),
+        ("a sum", "5/L*sum(gap[t], t, 1, N) <= d[0]"),
+        ("a sum of gradients", "sum(g[t], t, 0, N-1) <= 1.3*gap[0]/lr"),
         ("falls", "d[N] <= (0.97*(L - mu)/(L + mu))**(2*N)*R**2"),
         ("proximal point", "gap[N] <= 0.97*d[0]/(4*lr*N)"),
         ("a root", "gap[N] <= 0.97*(1 - r)**N*(gap[0] + L*r**2/2*d[0])"),
@@ -299,7 +332,7 @@ def test_noise_needs_its_number_of_clients_and_a_word() -> None:
 
 
 def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
-    for claim in ("d[N+1] <= d[N]", "sum(gap[t], t, 1, N) <= L*d[0]"):
+    for claim in ("d[N+1] <= d[N]", "sum(gap[t], t, 1, N) + d[N] <= L*d[0]", "sum(t*gap[t], t, 1, N) <= N*d[0]*L"):
         proof = find_proof(
             replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
         )
