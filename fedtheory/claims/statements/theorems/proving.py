@@ -155,13 +155,18 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Follo
     return seen[id(data)]
 
 
+def as_proved(theorem: Theorem, data: Mapping[str, Any]) -> Theorem:
+    """The theorem with its script, which a term has of one that came without, and with the quantities and rounds of which its lines speak."""
+    if theorem.proof:
+        return theorem
+    every = {**theorem.quantities, **list_more_quantities(theorem)}
+    used = {name: text for name, text in every.items() if name in data["quantities"]}
+    rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
+    return replace(theorem, rounds=rounds, quantities=used, proof="\n".join(data["lines"]))
+
+
 def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:
-    if not theorem.proof:
-        every = {**theorem.quantities, **list_more_quantities(theorem)}
-        used = {name: text for name, text in every.items() if name in data["quantities"]}
-        rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
-        proof = "\n".join(data["lines"])
-        theorem = replace(theorem, rounds=rounds, quantities=used, proof=proof)
+    theorem = as_proved(theorem, data)
     own = theorem.skeleton() | _Finder(theorem, 0).classes()
     for key, stated in own.items():
         if key not in ("lines", "derivations", "rests", "inside") and data.get(key) != stated:

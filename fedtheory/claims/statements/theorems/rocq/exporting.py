@@ -295,19 +295,21 @@ class _Writer:
         texts.append("End Proof.")
         ranges = self.term.ranges
         before = ["V", "C", *(r.name for r in ranges), *_facts(ranges), *(b.name for b in first)]
-        opened = " ".join([*before, *(b.name for b in given)])
+        supposed = "".join(f" {b.name}" for b in given)
+        opened = " ".join(before)
         lets = [f"is_{identifier(word)}" for word in self.term.theorem.quantities] if given or own else []
         intros = " ".join([*before, *lets, *(b.name for b in given)])
         unfold = self.states.unfold(opened)
         if own:
+            unfold = unfold and f"unfold {OWN} in _said; {unfold}"
             intros += f"{names_of_rounds(script.own_rounds)} {' '.join(b.name for b in own)}"
         shown = []
         for name, claim in zip(names, self.checker.claims, strict=True):
             free, at = self._of_own(Sentence.parse(claim), own) if own else ("", "")
             shown.append(
-                f"pose proof ({name} {opened}) as _said; {unfold} {free}exact {f'(_said{at})' if at else '_said'}"
+                f"pose proof ({name} {opened}) as _said; {unfold} {free}exact (_said{supposed}{at})"
                 if unfold or own
-                else f"exact ({name} {opened})"
+                else f"exact ({name} {opened}{supposed})"
             )
         body = shown[0] if len(shown) == 1 else f"repeat match goal with |- _ /\\ _ => split end; [{' | '.join(shown)}]"
         texts.append(f"Theorem proof : statement.\nProof.\n  intros {intros}; cbv zeta.\n  {body}.\nQed.")

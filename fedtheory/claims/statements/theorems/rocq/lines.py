@@ -70,7 +70,7 @@ class LineCertificate:
 
     def quantity(self, word: str, rounds: int) -> Real:
         """A quantity of the state, or of the one after it in expectation."""
-        text = self.natural.theorem.quantities[word]
+        text = self.natural.quantities[word]
         if rounds == 0:
             return self._read(self.natural.fields, text)
         if rounds > 1:
@@ -192,7 +192,8 @@ class BoundDerivation(StoredNumbers):
     """The multipliers and squares of a stored derivation, in the bases of a method's round."""
 
     def __init__(self, certificate: LineCertificate, data: Mapping[str, Any]) -> None:
-        super().__init__(certificate.setting, certificate.natural.numbers, dict(data["system"]))
+        natural = certificate.natural
+        super().__init__(certificate.setting, {**natural.numbers, **natural.rounds}, dict(data["system"]))
         self.certificate, self.natural = certificate, certificate.natural
         self.leaves: dict[tuple[str, int], Vector] = dict(self.natural.errors)
         count = sum(part == "deviation" for part, _ in self.leaves)

@@ -36,14 +36,17 @@ class MethodForRocq:
     def __post_init__(self) -> None:
         """Trace the method."""
         own, fixed = self.term.theorem, self.term.fixed
-        for key in ("sequences", "given", "assumed", "rests"):
+        for key in ("assumed",):
             if self.term.data[key]:
                 raise NotAvailable(f"a theorem with {key} on a listed method is not written for Rocq")
         numbers: dict[str, Any] = {n: Fraction(k) for n, k in fixed.items()}
         region = own.all_parameters.fix(numbers) if fixed else own.all_parameters
-        if region.parameters:
-            numbers |= ParameterField(Region(region.parameters)).parameters()
-        self.natural = Natural(own, numbers)
+        rounds = {t: least for term in self.term.every for t, least in term.checker.signature.rounds.items()}
+        ends = [str(Region(region.parameters))] if region.parameters else []
+        ends += [f"{least} <= {t}" for t, least in rounds.items()]
+        known = ParameterField(Region.parse(", ".join(ends))).parameters() if ends else {}
+        numbers |= {name: number for name, number in known.items() if name not in rounds}
+        self.natural = Natural(own, numbers, self.term.quantities, {t: known[t] for t in rounds})
         self.described: Definitions = define_method(self.natural)
         self.definitions: Sequence[str] = self.described.texts
         self.words = [identifier(word) for word in self.natural.fields]
@@ -95,7 +98,7 @@ class MethodForRocq:
             "Lemma sum_to_one : fold_right (fun outcome rest => fst outcome + rest) 0 coins = 1.\n"
             "Proof. unfold outcomes; cbn [fold_right fst]; ring. Qed.",
         ]
-        for word in self.term.theorem.quantities:
+        for word in self.term.quantities:
             own = identifier(word)
             texts.append(f"Definition {own} (t : nat) : R := expected coins t ({call(f'{word}_of')}) (init x0).")
             if not self.coins:
@@ -105,7 +108,7 @@ class MethodForRocq:
     def _folding(self) -> str:
         """A tactic that calls expectations by the names of quantities."""
         cases = []
-        for word in self.term.theorem.quantities:
+        for word in self.term.quantities:
             phi = f"({self.described.call(f'{word}_of')})"
             for rounds, inside in (("(S t)", f"(step coins {phi})"), ("t", phi)):
                 said = f"expected coins {{}} {inside} (init x0)"
@@ -142,29 +145,24 @@ class MethodForRocq:
             data = v.data(certificate.setting.place, clients.index, commons.index)
             certificate.quantities.append((f"Dot {data} {data}", inner_text(v, v)))
             region = self.term.region_of(self.term.ranges, [])
-            proof = self._prove(certificate, apply(inner_text(v, v)), region)
+            proof = self.term.prove(certificate, apply(inner_text(v, v)), region, self._zeros())
             shown.append(f"exact ({lemma} {'_ _' if lemma == 'equal_from' else '_'} ({proof}))")
         split = "".join(f"split; [{tactic} |]; " for tactic in shown)
         return f"{self.opened} {split}exact I"
-
-    def _prove(self, certificate: LineCertificate, conclusion: Real, region: Sequence[str]) -> str:
-        return self.term.prove(certificate, conclusion, region, self._zeros())
 
     # ---- lines by derivations
 
     def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any state, then of all rounds."""
-        stored = self.term.next_derivation(line)
+        stored = term.next_derivation(line)
         if stored["start"] or stored["symbols"]:
             raise NotAvailable(f"{line.name}: a line about the first rounds is not written for Rocq")
-        rest, parts, variable = self.term.parts(line, goal)
+        rest, parts, variable = term.parts(line, goal)
         rounds = sorted(
-            t for t in self.term.checker.signature.rounds if any(t in q.atoms for q in (rest, *(f for f, *_ in parts)))
+            t for t in term.checker.signature.rounds if any(t in q.atoms for q in (rest, *(f for f, *_ in parts)))
         )
-        setting = NumberSetting(
-            [*self.term.ranges, *self.term.auxiliary, *(self.term.range_of_round(t) for t in rounds)]
-        )
-        region = self.term.region_of([*self.term.ranges, *self.term.auxiliary], rounds)
+        setting = NumberSetting([*term.ranges, *term.auxiliary, *(term.range_of_round(t) for t in rounds)])
+        region = term.region_of([*term.ranges, *term.auxiliary], rounds)
         said, signs = [], (1,) if goal.sign == "<=" else (1, -1)
         for sign in signs:
             certificate = LineCertificate(self.natural, setting)
@@ -175,20 +173,21 @@ class MethodForRocq:
             for factor, word, n in reversed(parts):
                 conclusion = Real(
                     "+",
-                    (Real("*", (self.term.formulas.quotient(factor * q), certificate.quantity(word, n))), conclusion),
+                    (Real("*", (term.formulas.quotient(factor * q), certificate.quantity(word, n))), conclusion),
                 )
-            conclusion = Real("+", (self.term.formulas.quotient(rest * q), conclusion))
+            conclusion = Real("+", (term.formulas.quotient(rest * q), conclusion))
             said.append(
                 self._of_any_state(
+                    term,
                     line,
                     rest * q,
                     [(f * q, w, n) for f, w, n in parts],
                     rounds,
-                    self._prove(certificate, conclusion, region),
+                    term.prove(certificate, conclusion, region, self._zeros()),
                 )
             )
-        at = self.term.formulas.index(ast.Name(variable))
-        given = self.term.script.own_names + names_of_rounds(rounds)
+        at = term.formulas.index(ast.Name(variable))
+        given = term.script.own_names + names_of_rounds(rounds)
         proofs = [
             f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"
             for lemma in said
@@ -199,24 +198,30 @@ class MethodForRocq:
         return f"apply Rle_antisym; [{both}]; cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
 
     def _of_any_state(
-        self, line: ProofLine, rest: Quotient, parts: list[LinePart], rounds: list[str], proof: str
+        self,
+        term: WrittenTerm,
+        line: ProofLine,
+        rest: Quotient,
+        parts: list[LinePart],
+        rounds: list[str],
+        proof: str,
     ) -> str:
         """The lemma about any state."""
-        name, least = f"{line.name}_in_any_state_{self.term.script.count}", self.term.checker.signature.rounds
+        name, least = f"{term.prefix}{line.name}_in_any_state_{term.script.count}", term.checker.signature.rounds
         call = self.described.call
         shown = []
         for factor, word, n in parts:
             phi = f"({call(f'{word}_of')})"
             for _ in range(n):
                 phi = f"(step coins {phi})"
-            shown.append(f"({self.term.formulas.quotient(factor)}, {phi})")
-        over = self.term.script.over + "".join(
+            shown.append(f"({term.formulas.quotient(factor)}, {phi})")
+        over = term.script.over + "".join(
             f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
         )
-        names = self.term.script.own_names + names_of_rounds(rounds)
+        names = term.script.own_names + names_of_rounds(rounds)
         opened = f"intros{names}; " if names else ""
-        self.term.texts.append(
-            f"Lemma {name} : {over}forall s, kept s -> {self.term.formulas.quotient(rest).text(49)} + combined [{'; '.join(shown)}] s <= 0.\n"
+        term.texts.append(
+            f"Lemma {name} : {over}forall s, kept s -> {term.formulas.quotient(rest).text(49)} + combined [{'; '.join(shown)}] s <= 0.\n"
             f"Proof.\n  {opened}{self.opened}\n  exact ({proof}).\nQed."
         )
         return name
@@ -227,7 +232,7 @@ class MethodForRocq:
             return ""
         return " ".join(
             f"try rewrite (functional_extensionality _ _ ({identifier(w)}_is {opened})) in _said;"
-            for w in self.term.theorem.quantities
+            for w in self.term.quantities
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -65,6 +65,13 @@ def write_number(number: Any) -> Real:
     return real(Fraction(number))
 
 
+def rounds_as_numbers(e: Real, rounds: Collection[str]) -> Real:
+    """An expression in which rounds are numbers."""
+    if e.op == "name":
+        return next((apply(f"INR {e.parts[0]}") for t in rounds if identifier(t) == e.parts[0]), e)
+    return Real(e.op, tuple(rounds_as_numbers(part, rounds) if isinstance(part, Real) else part for part in e.parts))
+
+
 @lru_cache(maxsize=20_000)
 def _read_element(element: Any) -> Real:
     return read_real(ast.parse(str(element.as_expr()), mode="eval").body)
@@ -98,11 +105,14 @@ def read_real(tree: ast.expr) -> Real:
 class Natural:
     """One round of a method from any state, in bases.
 
-    ``before``: the fields' vectors; ``after``: of each outcome of the coins its probability and fields; ``zero_means``: fields that average to zero.
+    ``quantities``: those of the theorem and of others that it rests on; ``rounds``: numbers of rounds of which lines speak. ``before``: the fields'
+    vectors; ``after``: of each outcome of the coins its probability and fields; ``zero_means``: fields that average to zero.
     """
 
     theorem: Theorem
     numbers: Mapping[str, Any]
+    quantities: Mapping[str, str]
+    rounds: Mapping[str, Any] = field(default_factory=dict)
     leaves: Leaves = field(default_factory=Leaves)
     bases: list[BaseVector] = field(default_factory=list)
 
@@ -212,11 +222,15 @@ class Natural:
 
     def vec(self, v: Vector) -> Vec:
         """A vector in bases."""
-        return write_vector(v, self.bases)
+        return write_vector(v, self.bases, self._write)
 
     def in_full(self, v: Vector) -> Vec:
         """A vector in bases, of which gradients are written with their points, and not by names."""
-        return write_vector(v, [dataclasses.replace(base, name=base.in_full or base.name) for base in self.bases])
+        in_full = [dataclasses.replace(base, name=base.in_full or base.name) for base in self.bases]
+        return write_vector(v, in_full, self._write)
+
+    def _write(self, number: Any) -> Real:
+        return rounds_as_numbers(write_number(number), self.rounds)
 
     @property
     def clients(self) -> list[BaseVector]:
@@ -460,14 +474,15 @@ def define_method(natural: Natural) -> Definitions:
         f"[{'; '.join(outcomes)}]",
         "what a round comes to, with its probabilities",
     )
-    for word, text in natural.theorem.quantities.items():
+    for word, text in natural.quantities.items():
         found.add(f"{word}_of", " (s : state C)", "R", f"{open_state} {print_quantity(natural, text)}", text)
     return found
 
 
 def _initial(natural: Natural, names: Sequence[str], commons: set[str]) -> str:
     other = Natural.__new__(Natural)
-    other.theorem, other.numbers, other.leaves, other.bases = natural.theorem, natural.numbers, Leaves(), []
+    other.theorem, other.numbers, other.rounds = natural.theorem, natural.numbers, natural.rounds
+    other.leaves, other.bases = Leaves(), []
     other.algorithm, other.mu = natural.algorithm, natural.mu
     other.problem = SymmetricProblem(other.leaves, natural.mu)
     x0 = other._base("x0", common=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+from fedtheory.claims.statements.theorems.proving import as_proved
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
 from fedtheory.claims.statements.theorems.rocq.natural import read_real
 from fedtheory.claims.statements.theorems.rocq.script import Script, line_name
@@ -103,7 +104,7 @@ class WrittenTerm:
 
     def __post_init__(self) -> None:
         """Read the term."""
-        data = self.data
+        data, self.theorem = self.data, as_proved(self.theorem, self.data)
         if data.get("inside"):
             raise NotAvailable(
                 "a hypothesis that a theorem about states inside of a round proves is not written for Rocq"

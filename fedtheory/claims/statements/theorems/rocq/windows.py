@@ -15,6 +15,7 @@ from fedtheory.claims.statements.theorems.rocq.natural import (
     BaseVector,
     Paired,
     QuantityPrinter,
+    rounds_as_numbers,
     write_number,
     write_vector,
 )
@@ -154,8 +155,7 @@ class Window:
 
     def write(self, number: Any) -> Real:
         """A number, rounds as numbers of rounds."""
-        names = {t: f"INR {identifier(t)}" for t in self.term.checker.signature.rounds}
-        found = _rounds_as_numbers(write_number(number), names)
+        found = rounds_as_numbers(write_number(number), self.term.checker.signature.rounds)
         if found.op == "/" and found.parts[1].op != "whole":
             self.divisors.setdefault(found.parts[1].text(), found.parts[1])
         return found
@@ -247,12 +247,6 @@ def _is_leaf(v: Vector) -> bool:
         and all(size == 1 for size in v.terms.values())
         and next(iter(v.terms))[0] == "mean"
     )
-
-
-def _rounds_as_numbers(e: Real, names: Mapping[str, str]) -> Real:
-    if e.op == "name":
-        return apply(names[e.parts[0]]) if e.parts[0] in names else e
-    return Real(e.op, tuple(_rounds_as_numbers(part, names) if isinstance(part, Real) else part for part in e.parts))
 
 
 def _divisors(e: Real) -> list[Real]:
