@@ -14,12 +14,10 @@ from fedtheory.claims.statements.theorems.rocq.exporting import write_theorem_fo
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem
-from fedtheory.proofs.rocq.folders import RocqTheorem
 from paper_checks.afedpd import virtual_update
 from paper_checks.literature import federated
-from tests.support.rocq import needs_rocq
-from tests.support.theorems import GRADIENT_DESCENT, PROXIMAL_POINT
+from tests.support.rocq import ask, needs_rocq
+from tests.support.theorems import PROXIMAL_POINT
 
 
 def clients_at_a_number(world: Any, p: Any, last: int) -> list[Any]:
@@ -187,13 +185,6 @@ def proofs() -> dict[str, ProvedTheorem]:
     return {name: prove_theorem(theorem) for name, theorem in EXAMPLES.items()}
 
 
-def ask(theorem: RocqTheorem, kept: Path) -> str:
-    """What Rocq says against a theorem; nothing where it accepts it."""
-    answer = check_theorem(theorem, kept)
-    assert not answer.accepted or set(answer.axioms) <= AXIOMS
-    return "" if answer.accepted else answer.said
-
-
 # ---- what is written, without Rocq ----------------------------------------------------------------------------------------
 
 
@@ -217,20 +208,10 @@ def test_sequences_and_hypotheses_are_premises(proofs: dict[str, ProvedTheorem])
 
 
 def test_what_is_not_written_is_named() -> None:
-    """Roots other than square roots, and hypotheses on a listed method."""
+    """Roots other than square roots."""
     third = Theorem("0 < x", "0 <= x**(1/3)", "done: claim by combine", name="a third root")
     with pytest.raises(NotAvailable, match="to the power 1/3 is not written"):
         write_theorem_for_rocq(prove_theorem(third), "third")
-    supposed = replace(
-        GRADIENT_DESCENT,
-        rounds={"t": 0},
-        quantities={"dist2": GRADIENT_DESCENT.quantities["dist2"]},
-        given={"far": "1 <= dist2[t]"},
-        claim="0 <= dist2[t]",
-        proof="done: claim by combine far",
-    )
-    with pytest.raises(NotAvailable, match="given on a listed method"):
-        write_theorem_for_rocq(prove_theorem(supposed), "supposed")
 
 
 def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_part() -> None:

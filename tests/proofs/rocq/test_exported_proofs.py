@@ -18,10 +18,10 @@ from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.proofs.checker.derivations import Reader
 from fedtheory.proofs.checker.ranges import CheckedRegion
 from fedtheory.proofs.rocq import compiling, derivations
-from fedtheory.proofs.rocq.compiling import AXIOMS, check_theorem, read_axioms
-from fedtheory.proofs.rocq.folders import RocqTheorem, write_folder
+from fedtheory.proofs.rocq.compiling import check_theorem, read_axioms
+from fedtheory.proofs.rocq.folders import write_folder
 from fedtheory.proofs.rocq.objects import find_objects, make_theorem, name_theorems
-from tests.support.rocq import needs_rocq
+from tests.support.rocq import ask, needs_rocq
 from tests.support.theorems import CONVERGES, EXAMPLES, FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 
 #: a step of gradient descent with 0 < eta < 1/L falls: f(x - eta g) <= f(x) - eta/2 |g|^2, as a derivation
@@ -83,13 +83,6 @@ CERTIFICATE: dict[str, Any] = {
 def proofs() -> dict[str, ProvedTheorem]:
     """The examples that are about listed methods, with their terms."""
     return {t.name: prove_theorem(t) for t in (GRADIENT_DESCENT, CONVERGES, SCAFFNEW, FEDAVG)}
-
-
-def ask(theorem: RocqTheorem, kept: Path) -> str:
-    """What Rocq says against a theorem; nothing where it accepts it."""
-    answer = check_theorem(theorem, kept)
-    assert not answer.accepted or set(answer.axioms) <= AXIOMS
-    return "" if answer.accepted else answer.said
 
 
 # ---- what is written, without Rocq ----------------------------------------------------------------------------------------
