@@ -93,10 +93,10 @@ POOLED = partial(formula, lambda n, a, beta: pooled_order(n, beta, 2 - 1 / a), a
 POOLED_ERROR = Theorem(
     name="Theorem 2",
     region="1/2 <= a <= 1, 0 < A, 0 < c, 0 < eps_P, 0 < eps_Q, 0 <= alpha, 0 <= beta",
-    given={"related": "abs(eps_P - eps_Q) <= alpha*eps_Q**beta"},
+    given={"related": "abs(eps_P - eps_Q) <= alpha*eps_Q**beta", "of_Q": "eps_Q <= (c*A)**a"},
     claim="eps_P <= (c*A)**a + alpha*(c*A)**(a*beta)",
     proof="""
-      lemma:  eps_Q <= (c*A)**a                         by cite Lemma 1 (18), in its standard form
+      lemma:  eps_Q <= (c*A)**a                         by cite Lemma 1 (18), in its standard form from of_Q
       powers: eps_Q**beta <= (c*A)**(a*beta)            by power lemma, beta
       above:  eps_P - eps_Q <= abs(eps_P - eps_Q)       by combine
       done:   claim                                     by combine above, related, lemma, alpha*powers
