@@ -56,6 +56,7 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.regions.expressions import Comparison, Expression
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.regions.units import OF_CURVATURES, Quantity, make_alike
+from fedtheory.proofs.spectrum import require_traceable
 from fedtheory.proofs.stand_ins import any_clients
 from fedtheory.proofs.symbolic import agree, symbols, tidy
 
@@ -391,6 +392,8 @@ class Equivalence(OnRegion):
             positive = {p.name: symbols(p.name, positive=True) for p in region.parameters if _is_positive(p.low)}
             values: dict[str, Any] = {p.name: symbols(p.name) for p in region.parameters} | positive | fixed | own
             first, second = (method.over(values) for method in self.methods)
+            for method in (first, second):
+                require_traceable(method, "symbolic")
             waiting = [(first.init(problem, x0), second.init(problem, x0))]
             for r in range(self._last + 1):
                 for a, b in waiting if r >= self.from_round else ():
@@ -423,7 +426,7 @@ class Equivalence(OnRegion):
         for name, problem, where, seed in made:
             try:
                 found = self._play(problem, where, seed)
-            except (FedtheoryError, ArithmeticError) as error:
+            except (FedtheoryError, ArithmeticError, TypeError) as error:
                 failed.append(f"{name}: {error}")
                 continue
             if found[0] / found[1] > worst / size:

@@ -111,6 +111,12 @@ class NamedMethod:
             moved = _a_little_off(Expression.parse(name), name in integers)
             yield f"{moved} in the place of {name}", _with_another(self.method, name, moved), ""
 
+    @property
+    def what_the_server_has(self) -> str:
+        """Of a method whose server has data of its own, which these are where clients are those of a class; "" of others."""
+        own = self.entry is not None and "server" in self.entry.needs
+        return "the server's own data are those of all clients" if own else ""
+
     def __str__(self) -> str:
         made_by = (
             getattr(self.method, "__name__", "a method").replace("<lambda>", "a method").strip("_").replace("_", " ")

@@ -87,7 +87,14 @@ def _region(statement: Inequality | Equivalence | InstanceStatement) -> list[str
 def _over_a_class(statement: Bound | Contraction) -> str:
     clients = describe_clients(statement.client_numbers)
     constants = ", ".join(f"{name} = {value}" for name, value in statement.constants.items())
-    whom = [describe_method(statement), f"functions with {name_given(statement.functions)}", clients, "every dimension"]
+    server = statement.named_method.what_the_server_has
+    whom = [
+        describe_method(statement),
+        server,
+        f"functions with {name_given(statement.functions)}",
+        clients,
+        "every dimension",
+    ]
     if isinstance(statement, Bound):
         start = "||x^0 - x*||" if find_measure(statement.measure).of_minimiser else "f(x^0) - inf f"
         said = f"{describe_measure(statement)} <= {statement.claim_text} where {start} <= {statement.radius}"

@@ -24,6 +24,7 @@ from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.oracles import Evaluation
 from fedtheory.proofs.every_n.vectors import Form, Vector, inner_product
+from fedtheory.proofs.function_class import require_worst_case
 from fedtheory.proofs.parameters.refutations import ON_THE_LINE, VECTORS, Instance
 from fedtheory.proofs.parameters.system import System
 from fedtheory.proofs.regions.units import OF_POINTS, OF_VALUES, Quantity, Unit, UnitSystem, UnlikeUnits
@@ -173,6 +174,7 @@ class _World:
         errors : a vector of every client, of what compresses with any unbiased error
         """
         made = method(GivenAnswers(array_of_vectors(answers)))
+        require_worst_case(made, noise=True)
         own = state(**{name: array_of_vectors(value) for name, value in before.items()})
         problem = unasked(answers) if at is None else GivenGradients(unasked(answers).n, at, answers, errors)
         reached = type(made).round(made, problem, own, None, Key(0, 0))

@@ -21,6 +21,7 @@ from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Vector
 from fedtheory.proofs.facts import write_fact
 from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.spectrum import require_traceable
 from fedtheory.proofs.stand_ins import ANY_CLIENTS, AnyRound
 
 MEAN = "mean_"  #: before the name of a field: its average over clients
@@ -178,7 +179,15 @@ def agree_in_every_round(
 def _courses(
     first: Algorithm, second: Algorithm, rounds: int, n: Any
 ) -> Iterator[tuple[list[dict[str, bool]], State, State]]:
-    """Both methods' states after so many rounds from one point, for every course of the coins; each on functions of its own."""
+    """Both methods' states after so many rounds from one point, for every course of the coins; each on functions of its own.
+
+    Raises
+    ------
+    CannotTrace
+        One of them decides on values or coordinates.
+    """
+    for method in (first, second):
+        require_traceable(method, "symbolic")
     waiting: list[list[dict[str, bool]]] = [[]]
     while waiting:
         course = waiting.pop()

@@ -27,7 +27,7 @@ from fedtheory.core.states import arrays_of
 from fedtheory.proofs.every_n.cells import cell, entry
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
 from fedtheory.proofs.every_n.vectors import Number, Sampling, Vector
-from fedtheory.proofs.function_class import FunctionClass
+from fedtheory.proofs.function_class import FunctionClass, require_worst_case
 from fedtheory.proofs.stand_ins import ANY_CLIENTS, AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes
 
@@ -373,7 +373,14 @@ def outcomes_of_round(
     """The states after a round, with the probabilities of the coins; all clients take part, s of n, or those that are named.
 
     It is the round with that number, or one that stands for all.
+
+    Raises
+    ------
+    CannotTrace
+        The method decides on values or coordinates, and the problem stands for functions of any dimension.
     """
+    if isinstance(problem, SymmetricProblem):
+        require_worst_case(algorithm, noise=problem.noisy_grad is not None)
     asked: Any = AnyRound() if number is None else number
     everyone = isinstance(who, Sampling) and who.s == who.n and not getattr(algorithm, "partial", True)
     clients: Any = None if everyone else who

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -261,8 +262,9 @@ def _read(node: ast.expr, text: str, level: int = 0) -> Expression:
         case ast.Call(func=ast.Name(id="max" | "min" as kind), args=args, keywords=[]) if args:
             return Expression(kind, tuple(read(part) for part in args))
     piece = ast.get_source_segment(text.strip(), node) or text
+    roots = "; exp, log and sqrt are for the claims of a Theorem" if re.match(r"(exp|log|sqrt)\(", piece) else ""
     raise InvalidInput(
-        f"{piece[:80]!r} cannot stand in an expression; there are numbers, names, + - * / **, max(...) and min(...)"
+        f"{piece[:80]!r} cannot stand in an expression; there are numbers, names, + - * / **, max(...) and min(...){roots}"
     )
 
 

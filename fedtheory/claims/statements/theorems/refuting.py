@@ -359,13 +359,15 @@ def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None
     if instance is None:
         raise _Suspected(f"floats see the claim fail at {at}, and no exact instance was found")
     broken = BrokenClaim.of(at, replace(instance, values=instance.values[: _own_values(system, instance)]))
-    try:
+    try:  # it was seen to fail, so that to leave the point out would be to support it
         gap = replay_claim(at.theorem, broken)
-    except InvalidInput as reason:  # it was seen to fail, so that to leave the point out would be to support it
+    except FedtheoryError as reason:
         raise _Suspected(f"the claim is seen to fail at {at}, and {reason}") from None
     failed = _fails_by(gap, at.sentence)
     if not failed or (failed < instance.left and not isinstance(gap, Between)):
-        raise InvalidInput(f"on the instance the states' own rounds come to {gap}, and not to {instance.left}")
+        raise _Suspected(
+            f"the claim is seen to fail at {at}; the states' own rounds come to {gap}, and not to {instance.left}"
+        )
     return replace(broken, gap=failed, instance=replace(broken.instance, left=failed))
 
 

@@ -37,6 +37,7 @@ from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from fedtheory.proofs.parameters.methods import sampling_at
 from fedtheory.proofs.potentials.invariants import clients_of, outcomes_of_round, vectors_of
 from fedtheory.proofs.regions.expressions import Expression
+from fedtheory.proofs.spectrum import require_traceable
 from fedtheory.proofs.stand_ins import AnyRound
 from fedtheory.running.enumeration import enumerate_outcomes, enumerate_subsets
 
@@ -128,6 +129,7 @@ class _Run:
         curvatures = [Expression.parse(text).at(numbers) for text in self.curvatures]
         problem: Any = WorldQuadratics(_column(curvatures), _column(centres))
         algorithm: Any = NamedMethod(self.method, self.options).over(numbers)
+        require_traceable(algorithm, "symbolic")
         state = algorithm.init(problem, _column([vectors["x_0"]]))
         if not self.started:
             state = self._any_state(world, state, numbers, zero)

@@ -46,6 +46,7 @@ def write_scope(theorem: Theorem) -> list[str]:
     found += [f"sequence: {write_line(line)}" for line in _sequences(theorem)]
     if isinstance(theorem.states, MethodStates):
         found += [f"method: {theorem.states.named_method}", f"functions: {theorem.states.functions}"]
+        found += list_server(theorem.states)
         found += [f"clients: {tell_clients(theorem.states)}"] if theorem.states.clients else []
     found += [write_line(line) for line in _given(theorem)]
     found += list_words(theorem)
@@ -74,6 +75,7 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
     told = tell_once(theorem)
     if isinstance(theorem.states, MethodStates):
         found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
+        found += [(server,) for server in list_server(theorem.states)]
         found += [(f"clients: {tell_clients(theorem.states)}",)] if theorem.states.clients else []
         found += [(line,) for line in list_words(theorem)] if theorem.states.sigma is not None else []
     if told is not None:
@@ -229,6 +231,7 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
         yield from told.functions
     elif isinstance(theorem.states, MethodStates):
         yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
+        yield from ((server,) for server in list_server(theorem.states))
         if theorem.states.sigma is not None:
             yield from ((line,) for line in list_words(theorem))
     own = frozenset().union(*map(theorem.own_rounds, theorem.hypotheses.values()))
@@ -251,6 +254,12 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
         yield ("every dimension",)
     elif theorem.states is not None:
         yield ("every number of clients and dimension" if told is None or told.of_clients else "every dimension",)
+
+
+def list_server(states: MethodStates) -> list[str]:
+    """What the server of a method has, where it has data of its own."""
+    server = states.named_method.what_the_server_has
+    return [server] if server else []
 
 
 def tell_clients(states: MethodStates) -> str:

@@ -372,8 +372,11 @@ class _Writer:
                 opened,
                 f"refine ({_SAME_GAP[sentence.sign]} _ _ _ _ ({line}{given}) _).",
                 *self.term.script.divisors(
-                    self.checker.gap(sentence), *(self.checker.value(node.left) for node in powers)
+                    self.checker.gap(sentence),
+                    *(self.checker.value(node.left) for node in powers),
+                    *self.term.script.divided_by(sentence),
                 ),
+                *self.term.script.divisors_as_written(sentence),
                 *dict.fromkeys(filter(None, bases)),
                 *(
                     ["rewrite ?Rmult_1_l."] if "Rmax" in self.author.sentence(sentence) else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.claims.statements.theorems.rocq.natural import Natural, QuantityPrinter, write_number
+from fedtheory.claims.statements.theorems.rocq.natural import Natural, QuantityPrinter, list_divisors, write_number
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checked_before import recheck_derivation
 from fedtheory.proofs.checker.derivations import Reader
@@ -65,8 +65,15 @@ class LineCertificate:
         return v.data(self.setting.place, clients.index, commons.index)
 
     def vector(self, v: Vector) -> str:
-        """A combination of leaves, as data."""
+        """A combination of leaves, as data; what its factors divide by is noted."""
+        for factor in v.terms.values():
+            self._note_divisors(self.natural.write(factor))
         return self.vec_data(self.natural.vec(v))
+
+    def _note_divisors(self, e: Real) -> None:
+        for divisor in list_divisors(e):
+            if divisor.names() <= {*self.setting.names}:
+                self.setting.note_divisor(divisor)
 
     def quantity(self, word: str, rounds: int) -> Real:
         """A quantity of the state, or of the one after it in expectation."""
@@ -106,6 +113,7 @@ class LineCertificate:
         constants = natural.states.constants
         big_l, mu = (write_number(constants[word].at(natural.numbers)) for word in ("L", "mu"))
         self.setting.note(big_l - mu)
+        self._note_divisors(conclusion)
         shown = [text.partition("{")[0] + apply(text.partition("{")[2][:-1]).data(self.place) for text in evaluations]
         zeros = ["true" if base.mean is None else "false" for base in natural.clients]
         return "\n    ".join(

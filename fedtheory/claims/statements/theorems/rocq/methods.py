@@ -192,10 +192,12 @@ class MethodForRocq:
             f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"
             for lemma in said
         ]
+        divisors = " ".join(term.script.divisors(rest, *(f for f, *_ in parts)))
+        end = "cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
         if goal.sign == "<=":
-            return f"refine (of_gap _ _ _ {proofs[0]} _).\n  cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
+            return f"{divisors} refine (of_gap _ _ _ {proofs[0]} _).\n  {end}".strip()
         both = " | ".join(f"refine (of_gap _ _ _ {proof} _)" for proof in proofs)
-        return f"apply Rle_antisym; [{both}]; cbn [fold_right fst snd]; fold_quantities; normal; field; nonzero."
+        return f"{divisors} apply Rle_antisym; [{both}]; {end}".strip()
 
     def _of_any_state(
         self,

@@ -72,6 +72,12 @@ def rounds_as_numbers(e: Real, rounds: Collection[str]) -> Real:
     return Real(e.op, tuple(rounds_as_numbers(part, rounds) if isinstance(part, Real) else part for part in e.parts))
 
 
+def list_divisors(e: Real) -> list[Real]:
+    """What is divided by anywhere: 2/(L + 2*a) and L + 2*a of x/(2/(L + 2*a))."""
+    own = [part for part in e.parts if isinstance(part, Real)]
+    return [*([e.parts[1]] if e.op == "/" else []), *(d for part in own for d in list_divisors(part))]
+
+
 @lru_cache(maxsize=20_000)
 def _read_element(element: Any) -> Real:
     return read_real(ast.parse(str(element.as_expr()), mode="eval").body)
@@ -222,14 +228,15 @@ class Natural:
 
     def vec(self, v: Vector) -> Vec:
         """A vector in bases."""
-        return write_vector(v, self.bases, self._write)
+        return write_vector(v, self.bases, self.write)
 
     def in_full(self, v: Vector) -> Vec:
         """A vector in bases, of which gradients are written with their points, and not by names."""
         in_full = [dataclasses.replace(base, name=base.in_full or base.name) for base in self.bases]
-        return write_vector(v, in_full, self._write)
+        return write_vector(v, in_full, self.write)
 
-    def _write(self, number: Any) -> Real:
+    def write(self, number: Any) -> Real:
+        """A number, rounds as numbers of rounds."""
         return rounds_as_numbers(write_number(number), self.rounds)
 
     @property

@@ -245,7 +245,8 @@ class Script:
             left = strict_part or self.signs.prove(rest, strict=goal.sign == "<")
             step = f"refine ({word} {c} _ _ _ {last} {above}\n    {parts}\n    {left} _)."
         earlier = "(Nat.pred" in f"{parts} {self.formulas.sentence(goal)}"
-        return "\n  ".join([*filter(None, [found]), *self.divisors(*met), step, self.finish(earlier=earlier)])
+        facts = [*self.divisors(*met), *self.divisors_as_written(goal)]
+        return "\n  ".join([*filter(None, [found]), *facts, step, self.finish(earlier=earlier)])
 
     def _premise_of_row(self, goal: Sentence, name: str, piece: str, more: _Premises) -> str:
         """What a row of a combination says: a square, or an earlier line."""
@@ -257,15 +258,27 @@ class Script:
         return self.premise(goal, named[2], more)
 
     def divided_by(self, goal: Sentence) -> list[Quotient]:
-        """What a sentence divides by where it was written, and its normal form may not."""
-        divisions = [
-            node
+        """What a sentence divides by where it was written, factor by factor, and its normal form may not."""
+        divisors = [
+            factor
             for side in goal.sides
             for node in subtrees(substitute(side, self.checker.signature.where))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+            for factor in _factors(node.right)
         ]
-        values = [self.checker.value(node.right) for node in divisions]
+        values = [self.checker.value(factor) for factor in divisors]
         return [_ONE / q for q in values if q.constant() is None]
+
+    def divisors_as_written(self, goal: Sentence) -> list[str]:
+        """Facts that what a sentence divides by is above or below zero, where it is a product only in normal form, as 1 - (1 - a)^2 is."""
+        found = dict[str, str]()
+        for q in self.divided_by(goal):
+            whole, sign = _ONE / q, self.checker.domain.sign(_ONE / q)
+            pieces = len(q.below) + sum(power < 0 for at in q.numerator for _, power in at)
+            if pieces > 1 and sign is not None and sign.strict:
+                positive = whole if sign.direction > 0 else -whole
+                found[whole.text()] = f"pose proof {self.signs.prove(positive, strict=True)}."
+        return list(found.values())
 
     def finish(self, *, earlier: bool = False) -> str:
         """The last step, arithmetic; the square of a root is what it is the root of; ``earlier``: lines of the round before were used."""
@@ -479,6 +492,13 @@ class Script:
 
     def _values(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         raise NotAvailable(f"{line.name}: a line about several values of a whole number is not written for Rocq")
+
+
+def _factors(tree: ast.expr) -> list[ast.expr]:
+    match tree:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return [*_factors(left), *_factors(right)]
+    return [tree]
 
 
 def line_name(name: str) -> str:

@@ -15,6 +15,7 @@ from fedtheory.claims.statements.theorems.rocq.natural import (
     BaseVector,
     Paired,
     QuantityPrinter,
+    list_divisors,
     rounds_as_numbers,
     write_number,
     write_vector,
@@ -249,12 +250,6 @@ def _is_leaf(v: Vector) -> bool:
     )
 
 
-def _divisors(e: Real) -> list[Real]:
-    """What is divided by anywhere: 2/(L + 2*a) and L + 2*a of x/(2/(L + 2*a))."""
-    own = [part for part in e.parts if isinstance(part, Real)]
-    return [*([e.parts[1]] if e.op == "/" else []), *(d for part in own for d in _divisors(part))]
-
-
 class _Printer(QuantityPrinter):
     """Quantities of a state of a window."""
 
@@ -402,7 +397,7 @@ class WindowCertificate:
                 self.setting.note(big_l - mu)
         for divisor in window.divisors.values():
             self.setting.note_divisor(divisor)
-        for divisor in _divisors(conclusion):
+        for divisor in list_divisors(conclusion):
             if divisor.names() <= {*self.setting.names}:
                 self.setting.note_divisor(divisor)
         shown = []
