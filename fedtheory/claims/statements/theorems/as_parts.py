@@ -204,27 +204,19 @@ def tell_unlike_states(theorem: Theorem) -> str:
     What was looked at are states as the function makes them, with what it says that all have. Where a round does not keep that, they support
     nothing that is said of every round.
     """
-    if not isinstance(theorem.states, PlayedStates):
-        return ""
-    try:
-        find_first_round(theorem)
-    except CannotTrace as reason:
-        return f"the states that were looked at may be none of a run: {reason}"
-    except FedtheoryError:  # of one state alone there is no next one
-        return ""
-    return ""
+    reason = _find_unlike(theorem)
+    return "" if reason is None else f"the states that were looked at may be none of a run: {reason}"
 
 
-def tell_rounds_that_differ(theorem: Theorem) -> str:
-    """Why a function's later rounds are not those that are shown, in words; "" where they are."""
+def _find_unlike(theorem: Theorem) -> CannotTrace | None:
     if isinstance(theorem.states, PlayedStates):
         try:
             find_first_round(theorem)
-        except RoundsDiffer as reason:
-            return f"later rounds of the function are others than the first: {reason}"
-        except FedtheoryError:  # it is not about every round
-            return ""
-    return ""
+        except CannotTrace as reason:
+            return reason
+        except FedtheoryError:  # of one state alone there is no next one
+            return None
+    return None
 
 
 def _against(
@@ -240,9 +232,10 @@ def _against(
         return replace(
             part, text=f"{part.text}; so what the proof cites is false as it is cited: {', '.join(proof.proved.cited)}"
         )
-    differ = tell_rounds_that_differ(theorem)
-    if differ:
-        return replace(part, holds=None, text=f"{differ}. {part.text}", margin=None, counterexample=None)
+    unlike = _find_unlike(theorem)
+    if isinstance(unlike, RoundsDiffer):
+        text = f"later rounds of the function are others than the first: {unlike}. {part.text}"
+        return replace(part, holds=None, text=text, margin=None, counterexample=None)
     hangs = find_hanging(theorem, lambda other: isinstance(refute_theorem(other), BrokenClaim)) if options else ""
     if hangs:
         return replace(part, holds=None, text=f"{hangs}. {part.text}", margin=None, counterexample=None)

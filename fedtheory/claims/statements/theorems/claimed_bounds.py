@@ -107,7 +107,7 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
         return None
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
-    of_one = _of_some_summand(sentence, theorem.quantities, variables[0])
+    of_one = _of_some_summand(sentence, theorem.quantities)
     if of_one is not None and of_one.exists is not None:
         bound = reader.of_some_round(of_one, of_one.exists, summed=True)
     else:
@@ -134,7 +134,7 @@ def with_piece(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
     return changed
 
 
-def _of_some_summand(sentence: Sentence, quantities: Container[str], n: str) -> Sentence | None:
+def _of_some_summand(sentence: Sentence, quantities: Container[str]) -> Sentence | None:
     """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number". None where the left side is no such sum."""
     found = [node for node in ast.walk(sentence.left) if isinstance(node, ast.Call) and show_tree(node.func) == "sum"]
     match found:

@@ -1,4 +1,7 @@
-"""Roots, powers, exponentials and logarithms of fractions that are no fractions: between which two they lie, or one that is close."""
+"""Roots, powers, exponentials and logarithms of fractions that are no fractions: between which two they lie, or one that is close.
+
+Functions are mpmath's on intervals; all else is done in fractions. Arrays of floats with their errors are in `fedtheory.tools.enclosures`.
+"""
 
 from __future__ import annotations
 

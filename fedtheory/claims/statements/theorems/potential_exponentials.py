@@ -14,10 +14,10 @@ from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, tidy_factor
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient, value_of
-from fedtheory.proofs.checker.formulas import indexed, quantity_of, read, show_tree
+from fedtheory.proofs.checker.formulas import Unreadable, indexed, quantity_of, read, show_tree
 
 #: the numbers m that are tried
-PARTS = (1, 2, 4)
+PARTS_OF_EXPONENT = (1, 2, 4)
 
 
 @dataclass(frozen=True)
@@ -59,33 +59,36 @@ def list_without_exponential(theorem: Theorem, claim: int) -> Iterator[WithoutEx
     if len(found) != 1 or len(rounds) != 1 or sentence.exists is not None:
         return
     (node,), (n,) = found, rounds
-    parts = value_of(node.args[0]).linear_in(n)
-    if parts is None or not parts[0].zero or n in parts[1].atoms:
+    taken = {*sentence.names, *theorem.all_parameters.names, *theorem.where, *theorem.quantities}
+    name = free_name("exponential", taken)
+    try:
+        parts = value_of(node.args[0]).linear_in(n)
+        linear = value_of(with_piece(sentence.right, node, ast.Name(name, ast.Load()))).linear_in(name)
+    except Unreadable:  # of an exponent that is a quotient, for example
         return
-    name = free_name(
-        "exponential", {*sentence.names, *theorem.all_parameters.names, *theorem.where, *theorem.quantities}
-    )
-    linear = value_of(with_piece(sentence.right, node, ast.Name(name, ast.Load()))).linear_in(name)
-    if linear is None:
+    if parts is None or not parts[0].zero or n in parts[1].atoms or linear is None:
         return
-    for m in PARTS:
+    factors = _list_terms(linear[1], theorem.quantities)
+    if factors is None:
+        return
+    for m in PARTS_OF_EXPONENT:
         a = tidy_factor(parts[1], {}) / m
         exponent, base, power = f"({a})", f"({1 + a})", f"{m}*{n}" if m > 1 else n
         right = with_piece(sentence.right, node, read(f"{base}**({power})"))
         claims = [*theorem.claims]
         claims[claim] = f"{show_tree(sentence.left)} {sentence.sign} {show_tree(right)}"
-        factors = tuple(_list_terms(linear[1], theorem.quantities))
         yield WithoutExponential(theorem.with_claim(*claims), claim, base, exponent, power, factors)
 
 
-def _list_terms(factor: Quotient, quantities: Mapping[str, str]) -> Iterator[str]:
-    """A factor, linear in quantities of the start, as products."""
-    rest = factor
+def _list_terms(factor: Quotient, quantities: Mapping[str, str]) -> tuple[str, ...] | None:
+    """A factor, linear in quantities of the start, as products; None where it is not."""
+    rest, found = factor, list[str]()
     for name in quantities:
         parts = rest.linear_in(f"{name}[0]")
         if parts is not None and not parts[1].zero:
             rest = parts[0]
             weight = tidy_factor(parts[1], {})
-            yield f"{name}[0]" if weight == 1 else f"({weight})*{name}[0]"
-    if not rest.zero:
-        yield str(tidy_factor(rest, {}))
+            found.append(f"{name}[0]" if weight == 1 else f"({weight})*{name}[0]")
+    if any("[" in atom for atom in rest.atoms):
+        return None
+    return tuple(found if rest.zero else [*found, str(tidy_factor(rest, {}))])

@@ -106,8 +106,8 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
 def _prove_by_potentials(theorem: Theorem, seconds: float) -> ProvedTheorem:
     """By a potential of the theorem's quantities, or else of more; of several claims, one of each."""
     why: list[str] = []
-    for more in (False, True):
-        own = replace(theorem, quantities={**theorem.quantities, **list_more_quantities(theorem)}) if more else theorem
+    more = list_more_quantities(theorem)
+    for own in (theorem, *([replace(theorem, quantities={**theorem.quantities, **more})] if more else [])):
         for scripts in zip(*(find_potentials(own, k, why) for k in range(len(theorem.claims))), strict=False):
             try:
                 return prove_theorem(with_scripts(own, scripts), seconds)
