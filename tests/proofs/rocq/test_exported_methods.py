@@ -78,6 +78,25 @@ EXAMPLES = {
           done: claim                              by combine all, tail
         """,
     ),
+    "weights that sum to one": on(
+        "gd",
+        "lr = 1/L",
+        "L, mu",
+        "0 < mu < L",
+        "sum(w[r]*d[r], r, 0, N) <= d[0]",
+        rounds={"t": 0, "N": 0, "r": 0},
+        quantities={"d": DISTANCE},
+        sequences={"w": "0"},
+        given={"one": "sum(w[r], r, 0, N) == 1"},
+        proof="""
+          step: d[t+1] <= (1 - mu/L)**2*d[t]     by derivation
+          pos:  0 <= d[t]                        by derivation
+          keep: d[t] <= d[0]                     by induction t: base combine; step combine ih, step, (1 - (1 - mu/L)**2)*pos
+          all:  sum(w[r]*d[r], r, 0, N) <= d[0]*sum(w[r], r, 0, N)
+                  by induction N: base combine; step combine ih, w[N+1]*keep(t=N+1)
+          done: claim                            by combine all, d[0]*one
+        """,
+    ),
     "an exponential, and a start": on(
         "gd",
         "lr",
@@ -119,6 +138,7 @@ def test_rocq_accepts_theorems_on_listed_methods(name: str, kept: Path) -> None:
         ("unlike clients, on average", "(forall t : nat, (0 <= t)%nat -> z t <= zeta ^ 2) ->\n", ""),
         ("unlike clients, on average", "L * lr ^ 2 * zeta ^ 2).", "99 / 100 * L * lr ^ 2 * zeta ^ 2 / 2)."),
         ("coins", "(r <= p ^ 2) ->\n", ""),
+        ("weights that sum to one", "(forall n : nat, 0 <= w n) ->\n", ""),
         ("a round of the claim's own", "(c <= d N) ->", "(c <= d (S N)) ->"),
         ("an exponential, and a start", "(d 0%nat <= R_ ^ 2) ->\n", ""),
         ("resting on one with weights that depend on the round", "(2 <= N)%nat ->", ""),

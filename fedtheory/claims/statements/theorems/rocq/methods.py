@@ -155,9 +155,12 @@ class MethodForRocq:
     def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any state, then of all rounds."""
         stored = term.next_derivation(line)
-        if stored["start"] or stored["symbols"]:
+        if stored["start"]:
             raise NotAvailable(f"{line.name}: a line about the first rounds is not written for Rocq")
         rest, parts, variable = term.parts(line, goal)
+        spoken = {atom for q in (rest, *(f for f, *_ in parts)) for atom in q.atoms}
+        if spoken & {*stored["symbols"].values()}:
+            raise NotAvailable(f"{line.name}: a line that speaks of a sequence is not written for Rocq")
         rounds = sorted(
             t for t in term.checker.signature.rounds if any(t in q.atoms for q in (rest, *(f for f, *_ in parts)))
         )
