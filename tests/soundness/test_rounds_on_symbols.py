@@ -5,6 +5,7 @@ Symbols have one entry: methods with compressors were taken to send all of it, a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -72,23 +73,32 @@ def answer(evaluations: Any, leaves: Leaves, A: Any, centres: Any) -> None:
         leaves |= {key: (both[0] + (1 if key[0] == "mean" else -1) * both[1]) / 2 for key in new}
 
 
-def follow(name: str) -> tuple[Any, Any, Leaves]:
-    """The first round on symbols, and on the numbers of two clients."""
-    states = MethodStates(name, "", "L, mu")
-    trace = states.trace({"mu": Fraction(1, 10), "L": Fraction(1)}, REGION, 1, start=True)
-    x0, (A, centres) = np.array([1.0, -2.0, 0.5]), clients()
-    ((key, factor),) = trace.states[0][0][1]["x"].terms.items()
-    leaves: Leaves = {key: x0 / float(factor)}
+def follow(name: str, *, start: bool) -> tuple[Any, Any, Leaves]:
+    """A round on symbols, and on the numbers of two clients, from the start or from any state; the number of the round is told where it counts."""
+    states, number, rng = MethodStates(name, "", "L, mu"), 0 if start else 3, np.random.default_rng(1)
+    trace = states.trace({"mu": Fraction(1, 10), "L": Fraction(1)}, REGION, 1, start=start, number=number)
+    (_, before), A, centres = trace.states[0][0], *clients()
+    vectors = {field: v for field, v in before.items() if isinstance(v, Vector)}
+    own = {key for field, v in vectors.items() if field not in ("x_star", "g_star") for key in v.terms}
+    asked = {key for e in trace.system(Form()).functions[0].evaluations for key in e.g.terms}
+    leaves: Leaves = {key: rng.standard_normal(DIMENSION) for key in sorted(own - asked)}
     answer(trace.system(Form()).functions[0].evaluations, leaves, A, centres)
     method = states.named_method.over({"mu": 0.1, "L": 1.0})
     problem = Quadratic(np.stack(A), np.stack([a @ c for a, c in zip(A, centres, strict=True)]))
-    return trace.states[1], outcomes_of_round(method, problem, method.init(problem, x0[None, :]), None, 0), leaves
+    state = method.init(problem, place(vectors["x"], leaves)[0][:1])
+    if not start:
+        known = {field: place(vectors[field], leaves)[0] for field in arrays_of(state) if field in vectors}
+        state = dataclasses.replace(
+            state, **{field: value[: arrays_of(state)[field].shape[-2]] for field, value in known.items()}
+        )
+    return trace.states[1], outcomes_of_round(method, problem, state, None, number), leaves
 
 
+@pytest.mark.parametrize("start", [True, False])
 @pytest.mark.parametrize("name", [entry.name for entry in ALGORITHMS if entry.name not in OTHERS])
-def test_a_round_on_symbols_is_that_on_numbers(name: str) -> None:
+def test_a_round_on_symbols_is_that_on_numbers(name: str, start: bool) -> None:
     try:
-        on_symbols, on_numbers, leaves = follow(name)
+        on_symbols, on_numbers, leaves = follow(name, start=start)
     except (CannotTrace, TypeError):  # it decides on values
         pytest.skip("it is not followed on symbols")
     assert len(on_symbols) == len(on_numbers)
