@@ -18,27 +18,29 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.kernel import ask_kernel, describe_kernel, read_theorems, summarise_kernel, write_theorems
 from fedtheory.claims.report import as_json
 from fedtheory.claims.statements.as_claims import state
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.verdict import Verdict
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.rocq import compiling
 from fedtheory.proofs.rocq.compiling import RocqAnswer
-from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
+from tests.support.theorems import GRADIENT_DESCENT
 
 
 @pytest.fixture(scope="module")
 def claims() -> dict[str, Claim]:
-    """One theorem that is written whole, and one of which a line's derivation is, as it is on a listed method and rests on another one."""
-    falls = replace(
-        CONVERGES,
-        claim=CONVERGES.claims[0],
-        proof="""
-      step: dist2[t+1] <= (1 - mu/L)**2*dist2[t]   by derivation
-      all:  claim                                  by contraction of step
-    """,
+    """One theorem that is written whole, and one of which a line's derivation is, as its gradients have noise."""
+    noisy = Theorem(
+        region="0 < mu < L, 0 < lr <= 1/L, 0 < sigma, n in 2..",
+        states=MethodStates("fedavg", "lr, steps = 1, batch = 1", "L, mu, sigma", clients="n"),
+        assumed={"noise": "E mean_i ||xi_i||^2 <= sigma^2"},
+        rounds={"t": 0},
+        quantities={"d": "norm2(x - x_star)"},
+        claim="d[t+1] <= (1 - lr*mu)**2*d[t] + lr**2*sigma**2/n",
+        proof="done: claim by derivation",
     )
-    resting = replace(falls, rests={"beside": replace(falls, name="beside")})
-    made = [state(f"MINE-{k}", "mine", "T", "text", t) for k, t in enumerate((GRADIENT_DESCENT, resting), 1)]
+    made = [state(f"MINE-{k}", "mine", "T", "text", t) for k, t in enumerate((GRADIENT_DESCENT, noisy), 1)]
     return {claim.id: claim for claim in made}
 
 
@@ -52,7 +54,7 @@ def test_a_theorem_is_written_whole_and_another_one_by_its_pieces(claims, verdic
     whole = write_theorems(verdicts["MINE-1"], claims["MINE-1"])
     assert [t.name for t in whole.theorems] == ["MINE_1_theorem"] and not whole.left
     pieces = write_theorems(verdicts["MINE-2"], claims["MINE-2"])
-    assert [t.name for t in pieces.theorems] == ["MINE_2"] and "rests" in pieces.left[0]
+    assert [t.name for t in pieces.theorems] == ["MINE_2"] and "assumed" in pieces.left[0]
 
 
 def test_an_error_while_a_theorem_is_written_is_told_and_its_pieces_are_written(claims, verdicts, monkeypatch) -> None:

@@ -116,10 +116,12 @@ Irrational: TypeAlias = Callable[..., Any]
 
 
 @cache
-def _context() -> Any:
-    context = require("mpmath", "claims with roots, exponentials and logarithms").ctx_iv.MPIntervalContext()
-    context.prec = BITS_OF_ENDS
-    return context
+def _contexts() -> tuple[Any, Any]:
+    """mpmath's intervals, and its numbers with room for their ends."""
+    mpmath = require("mpmath", "claims with roots, exponentials and logarithms")
+    intervals, numbers = mpmath.ctx_iv.MPIntervalContext(), mpmath.mp.clone()
+    intervals.prec, numbers.prec = BITS_OF_ENDS, 2 * BITS_OF_ENDS
+    return intervals, numbers
 
 
 def place_between(name: str, *arguments: Any) -> Between:
@@ -130,14 +132,13 @@ def place_between(name: str, *arguments: Any) -> Between:
     InvalidInput
         There is no such number.
     """
-    iv = _context()
+    iv, _ = _contexts()
     first, *rest = (Between.of(x) for x in arguments)
     if (name in ("log", "power") and first.low <= 0) or (name == "sqrt" and first.low < 0):
         raise InvalidInput(f"{name} of {arguments[0]} is no number")
     x = _interval(first)
     found = iv.exp(_interval(rest[0]) * iv.log(x)) if name == "power" else getattr(iv, name)(x)
-    low, high = (_fraction(end) for end in found._mpi_)
-    return Between(low, high)
+    return Between(_fraction(found.a), _fraction(found.b))
 
 
 def approximate(name: str, *arguments: Fraction) -> Fraction:
@@ -147,15 +148,17 @@ def approximate(name: str, *arguments: Fraction) -> Fraction:
 
 
 def _interval(x: Between) -> Any:
-    iv = _context()
+    iv, _ = _contexts()
     low, high = (iv.mpf(end.numerator) / end.denominator for end in (x.low, x.high))
     return iv.mpf([low.a, high.b])
 
 
-def _fraction(end: tuple[int, int, int, int]) -> Fraction:
-    """A number of mpmath, sign, mantissa and exponent, as a fraction."""
-    sign, mantissa, exponent, _ = end
-    if not mantissa and exponent:
+def _fraction(end: Any) -> Fraction:
+    """An end of an interval."""
+    _, numbers = _contexts()
+    number = numbers.mpf(end)
+    if not numbers.isfinite(number):
         raise InvalidInput("a number is too large")
+    mantissa, exponent = number.man_exp
     size = Fraction(int(mantissa)) * 2**exponent if exponent >= 0 else Fraction(int(mantissa), 2**-exponent)
-    return -size if sign else size
+    return -abs(size) if number < 0 else size
