@@ -120,7 +120,7 @@ def test_verdicts_carry_what_rocq_says(claims, verdicts, monkeypatch) -> None:
         "checked by Rocq 8.16.1 on 2030-01-01: 1 theorem of the statement, whole; axioms: classic"
     )
     assert "MINE_2 refused: Error: no" in describe_kernel(other)
-    assert "MINE_2_theorem: a theorem with rests on a listed method" in describe_kernel(other)
+    assert "MINE_2_theorem: a theorem with assumed on a listed method" in describe_kernel(other)
     assert summarise_kernel([first, other]).startswith(
         "1 of 2 claims have a theorem that Rocq 8.16.1 accepts: 1 their own statement, whole, and 0 a part"
     )
