@@ -73,8 +73,8 @@ def answer(evaluations: Any, leaves: Leaves, A: Any, centres: Any) -> None:
         leaves |= {key: (both[0] + (1 if key[0] == "mean" else -1) * both[1]) / 2 for key in new}
 
 
-def follow(name: str, *, start: bool) -> tuple[Any, Any, Leaves]:
-    """A round on symbols, and on the numbers of two clients, from the start or from any state; the number of the round is told where it counts."""
+def follow(name: str, *, start: bool, changed: str = "") -> tuple[Any, Any, Leaves]:
+    """A round on symbols, and on the numbers of two clients, from the start or from any state; ``changed``: other options on numbers."""
     states, number, rng = MethodStates(name, "", "L, mu"), 0 if start else 3, np.random.default_rng(1)
     trace = states.trace({"mu": Fraction(1, 10), "L": Fraction(1)}, REGION, 1, start=start, number=number)
     (_, before), A, centres = trace.states[0][0], *clients()
@@ -83,7 +83,7 @@ def follow(name: str, *, start: bool) -> tuple[Any, Any, Leaves]:
     asked = {key for e in trace.system(Form()).functions[0].evaluations for key in e.g.terms}
     leaves: Leaves = {key: rng.standard_normal(DIMENSION) for key in sorted(own - asked)}
     answer(trace.system(Form()).functions[0].evaluations, leaves, A, centres)
-    method = states.named_method.over({"mu": 0.1, "L": 1.0})
+    method = MethodStates(name, changed, "L, mu").named_method.over({"mu": 0.1, "L": 1.0}, float)
     problem = Quadratic(np.stack(A), np.stack([a @ c for a, c in zip(A, centres, strict=True)]))
     state = method.init(problem, place(vectors["x"], leaves)[0][:1])
     if not start:
@@ -94,13 +94,8 @@ def follow(name: str, *, start: bool) -> tuple[Any, Any, Leaves]:
     return trace.states[1], outcomes_of_round(method, problem, state, None, number), leaves
 
 
-@pytest.mark.parametrize("start", [True, False])
-@pytest.mark.parametrize("name", [entry.name for entry in ALGORITHMS if entry.name not in OTHERS])
-def test_a_round_on_symbols_is_that_on_numbers(name: str, start: bool) -> None:
-    try:
-        on_symbols, on_numbers, leaves = follow(name, start=start)
-    except (CannotTrace, TypeError):  # it decides on values
-        pytest.skip("it is not followed on symbols")
+def count_alike(on_symbols: Any, on_numbers: Any, leaves: Leaves) -> int:
+    """How many fields of how many outcomes were compared, all of which agree."""
     assert len(on_symbols) == len(on_numbers)
     compared = 0
     for (chance, known), (probability, reached) in zip(on_symbols, on_numbers, strict=True):
@@ -110,7 +105,31 @@ def test_a_round_on_symbols_is_that_on_numbers(name: str, start: bool) -> None:
                 found, unknown = place(known[field], leaves)
                 assert not unknown and np.broadcast_to(value, (2, DIMENSION)) == pytest.approx(found, abs=1e-9)
                 compared += 1
-    assert compared
+    return compared
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_rounds_on_symbols_are_those_on_numbers(start: bool) -> None:
+    """Of all methods but those that decide on values, which are counted, so that none is left out unseen."""
+    followed = 0
+    for name in (entry.name for entry in ALGORITHMS if entry.name not in OTHERS):
+        try:
+            found = follow(name, start=start)
+        except (CannotTrace, TypeError):  # it decides on values
+            continue
+        assert count_alike(*found), name
+        followed += 1
+    assert followed >= 44
+
+
+@pytest.mark.parametrize(
+    ("name", "changed"), [("gd", "lr = 0.101"), ("fedavg", "lr = 0.1, steps = 2"), ("scaffnew", "p = 0.49")]
+)
+def test_a_round_of_other_options_is_seen(name: str, changed: str) -> None:
+    """One per cent of a step size, one local step, or of a coin."""
+    assert count_alike(*follow(name, start=False))
+    with pytest.raises(AssertionError):
+        count_alike(*follow(name, start=False, changed=changed))
 
 
 def theorem(states: Any, claim: str, quantities: Mapping[str, str], region: str) -> Theorem:

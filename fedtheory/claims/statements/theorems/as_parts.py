@@ -293,7 +293,7 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     gap, numeric = replay_claim(theorem, broken), float(replay_claim(theorem, broken, floats=True))
     if theorem.sentences[broken.claim].sign == "==":
         gap, numeric = abs(gap), abs(numeric)
-    least = " at least" if isinstance(gap, Between) else ""
+    least = ", at least" if isinstance(gap, Between) else ""
     arithmetic = "fractions between which irrational numbers lie" if least else "fractions"
     of_run = isinstance(broken.instance, QuadraticRun)
     functions = (
@@ -307,7 +307,7 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     )
     sentence = theorem.sentences[broken.claim]
     squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"
-    what = f"left side less right side of {write_claim(sentence)}{squared}{least and ','}{least}"
+    what = f"left side less right side of {write_claim(sentence)}{squared}{least}"
     return Replay(what, numeric, 0.0, gap.least if isinstance(gap, Between) else gap, 0, arithmetic, met)
 
 

@@ -200,9 +200,9 @@ class BoundDerivation(StoredNumbers):
     """The multipliers and squares of a stored derivation, in the bases of a method's round."""
 
     def __init__(self, certificate: LineCertificate, data: Mapping[str, Any]) -> None:
-        natural = certificate.natural
-        super().__init__(certificate.setting, {**natural.numbers, **natural.rounds}, dict(data["system"]))
         self.certificate, self.natural = certificate, certificate.natural
+        numbers = {**self.natural.numbers, **self.natural.rounds}
+        super().__init__(certificate.setting, numbers, dict(data["system"]))
         self.leaves: dict[tuple[str, int], Vector] = dict(self.natural.errors)
         count = sum(part == "deviation" for part, _ in self.leaves)
         self.leaves["deviation", count] = self.natural.problem.evaluations[0].g

@@ -36,9 +36,8 @@ class MethodForRocq:
     def __post_init__(self) -> None:
         """Trace the method."""
         own, fixed = self.term.theorem, self.term.fixed
-        for key in ("assumed",):
-            if self.term.data[key]:
-                raise NotAvailable(f"a theorem with {key} on a listed method is not written for Rocq")
+        if self.term.data["assumed"]:
+            raise NotAvailable("a theorem with assumed on a listed method is not written for Rocq")
         numbers: dict[str, Any] = {n: Fraction(k) for n, k in fixed.items()}
         region = own.all_parameters.fix(numbers) if fixed else own.all_parameters
         rounds = {t: least for term in self.term.every for t, least in term.checker.signature.rounds.items()}
