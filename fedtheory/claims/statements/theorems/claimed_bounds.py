@@ -11,11 +11,12 @@ Everything is divided by the factor of the first quantity of the start.
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import (
     Quotient,
     names_of_atom,
@@ -23,7 +24,7 @@ from fedtheory.proofs.checker.algebra import (
     whole_number_of_rounds,
     write_index,
 )
-from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, read, show_tree, substitute
+from fedtheory.proofs.checker.formulas import Exists, Sentence, Unreadable, indexed, read, show_tree, substitute
 from fedtheory.proofs.checker.signature import Signature
 from fedtheory.proofs.checker.terms import Checker
 
@@ -45,13 +46,18 @@ class Given:
 
 @dataclass(frozen=True)
 class SomeRound:
-    """``exists variable in first..N+ahead``: how many rounds that are, as a number of N; ``summed``: where the claim is about their sum."""
+    """``exists variable in first..N+ahead``: how many rounds that are, as a number of N.
+
+    ``summed``: where the claim is about their sum; then ``kept`` are the factors of what it adds of the round N + ``kept_at``.
+    """
 
     variable: str
     first: int
     ahead: int
     count: Quotient
     summed: bool = False
+    kept: Factors = field(default_factory=dict)
+    kept_at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,11 +114,37 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
     reader = _Reader(theorem, checker, variables[0])
     of_one = _of_some_summand(sentence, theorem.quantities)
-    if of_one is not None and of_one.exists is not None:
-        bound = reader.of_some_round(of_one, of_one.exists, summed=True)
+    if of_one is not None and of_one[0].exists is not None:
+        bound = reader.of_sum(*of_one, reader.checker.value(sentence.right))
     else:
         bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
     return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
+
+
+def number_of(gap: Quotient, quantities: Iterable[str]) -> Quotient:
+    """What of a linear formula speaks of no quantity."""
+    for atom in quantities:
+        gap, _ = gap.linear_in(atom) or (NOTHING, NOTHING)
+    return gap
+
+
+def share_number(theorem: Theorem, checker: Checker, number: Quotient) -> dict[str, tuple[Given, Quotient]]:
+    """A number as multiples of what hypotheses about every round bound quantities by, by quantity; nothing where it is not all of that kind."""
+    reader = _Reader(theorem, checker, "")
+    given = {one.quantity: one for one in reader.list_given() if one.variable}
+    shares = reader.share(number, given) or {}
+    return {name: (given[name], factor) for name, factor in shares.items() if name != OF_NOISE}
+
+
+def offset_of(atom: str) -> tuple[str | None, int]:
+    """The round of a quantity: ``("t", 1)`` of ``d[t+1]``, and ``(None, 2)`` of ``d[2]``."""
+    (node,) = indexed(read(atom))
+    variables, k = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
+    if not variables:
+        return None, k
+    if len(variables) > 1 or any(factor != 1 for factor in variables.values()):
+        raise InvalidInput(f"{atom} is no quantity of a round t, t+1, ...")
+    return next(iter(variables)), k
 
 
 def _bound_names(sentence: Sentence) -> set[str]:
@@ -134,19 +166,31 @@ def with_piece(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
     return changed
 
 
-def _of_some_summand(sentence: Sentence, quantities: Container[str]) -> Sentence | None:
-    """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number". None where the left side is no such sum."""
+def _of_some_summand(sentence: Sentence, quantities: Iterable[str]) -> tuple[Sentence, Quotient] | None:
+    """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number"; and what the left side adds to the sum.
+
+    None where the left side has no such sum.
+    """
     found = [node for node in ast.walk(sentence.left) if isinstance(node, ast.Call) and show_tree(node.func) == "sum"]
     match found:
-        case [ast.Call(args=[ast.Subscript(value=ast.Name(id=q), slice=ast.Name(id=t)), ast.Name(id=own), low, high])]:
-            factor = value_of(with_piece(sentence.left, found[0], ast.Constant(1)))
+        case [ast.Call(args=[term, ast.Name(id=t), low, high])] if sentence.exists is None:
             rest = value_of(with_piece(sentence.left, found[0], ast.Constant(0)))
-            if q not in quantities or t != own or not rest.zero or sentence.exists is not None:
+            factor = value_of(with_piece(sentence.left, found[0], ast.Constant(1))) - rest
+            if not _is_of_round(value_of(term), t, quantities):
                 return None
             number = f"(({show_tree(high)}) - ({show_tree(low)}) + 1)"
             right = read(f"({show_tree(sentence.right)})/(({factor.text()})*{number})")
-            return replace(sentence, left=read(f"{q}[{t}]"), right=right, exists=Exists(t, low, high))
+            return replace(sentence, left=term, right=right, exists=Exists(t, low, high)), rest
     return None
+
+
+def _is_of_round(term: Quotient, t: str, quantities: Iterable[str]) -> bool:
+    """Whether it is a sum of quantities of a round, with factors that are the same in all rounds, and nothing else."""
+    for name in quantities:
+        term, factor = term.linear_in(f"{name}[{t}]") or (ONE, ONE)
+        if speaks_of(factor, t):
+            return False
+    return term.zero
 
 
 def speaks_of(quotient: Quotient, name: str) -> bool:
@@ -180,10 +224,27 @@ class _Reader:
         some = next(iter(measure))
         fallen = measure[some] / bound.measure[some]
         constant = constant / unit * fallen
-        paid = self._share(constant * (ONE - rate), bound.given)
+        paid = self.share(constant * (ONE - rate), bound.given)
         if paid is None or speaks_of(constant, self.variable):
             return None
         return replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant, paid=paid)
+
+    def of_sum(self, of_one: Sentence, added: Quotient, right: Quotient) -> ClaimedBound | None:
+        """A sum, and quantities of a round that are added to it, are at most the start."""
+        assert of_one.exists is not None
+        bound = self.of_some_round(of_one, of_one.exists, summed=True)
+        if bound is None or bound.some is None or added.zero:
+            return bound
+        rounds = {offset_of(atom) for atom in self.checker.quantities_in(added)}
+        unit = right.linear_in(f"{next(iter(bound.start))}[0]")
+        if len(rounds) != 1 or unit is None or unit[1].zero:
+            return None
+        ((name, at),) = rounds
+        kept, number = self.take(added, write_index({self.variable: 1}, at))
+        kept = {quantity: factor / unit[1] for quantity, factor in kept.items()}
+        if name != self.variable or not number.zero or any(speaks_of(factor, name) for factor in kept.values()):
+            return None
+        return replace(bound, some=replace(bound.some, kept=kept, kept_at=at))
 
     def of_some_round(self, sentence: Sentence, exists: Exists, *, summed: bool = False) -> ClaimedBound | None:
         low, high = (whole_number_of_rounds(value_of(end), show_tree(end)) for end in (exists.low, exists.high))
@@ -192,11 +253,11 @@ class _Reader:
         count = Quotient.atom(self.variable) + Quotient.number(high[1] - low[1] + 1)
         measure, rest = self.take(self.checker.gap(sentence), exists.variable)
         found = self._over_start(measure, rest)
-        if found is None or len(measure) != 1:
+        if found is None or (len(measure) > 1 and not summed):
             return None
         bound, constant, unit = found
         measure = {name: factor / count for name, factor in bound.measure.items()}
-        paid = self._share(constant / unit / count, bound.given)
+        paid = self.share(constant / unit / count, bound.given)
         if paid is None or any(speaks_of(factor, self.variable) for factor in (*measure.values(), *paid.values())):
             return None
         some = SomeRound(exists.variable, low[1], high[1], count, summed)
@@ -219,7 +280,7 @@ class _Reader:
         start, rest = self.take(rest, "0")
         if self.checker.quantities_in(rest) or not measure:
             return None
-        known = list(self._list_given())
+        known = list(self.list_given())
         given = {one.quantity: one for one in known if one.variable}
         moving, constant = _split(rest, self.variable)
         if moving.zero and not start and not given:
@@ -250,7 +311,7 @@ class _Reader:
         found = factor / later
         return None if speaks_of(found, self.variable) else found
 
-    def _share(self, constant: Quotient, given: Mapping[str, Given]) -> dict[str, Quotient] | None:
+    def share(self, constant: Quotient, given: Mapping[str, Given]) -> dict[str, Quotient] | None:
         """A number as a sum of multiples of what quantities are at most in every round; None where a part is of none."""
         found: dict[str, Quotient] = {}
         for one in given.values():
@@ -262,7 +323,7 @@ class _Reader:
             return {**found, OF_NOISE: constant}
         return found if constant.zero else None
 
-    def _list_given(self) -> Iterator[Given]:
+    def list_given(self) -> Iterator[Given]:
         """Hypotheses such as ``dist2[0] <= R**2`` and ``spread[t] <= zeta**2``."""
         for one, factor in self._list_of_one_quantity():
             if factor == -ONE and not one.most.zero:

@@ -143,12 +143,13 @@ class PotentialProgram:
             self._require(conditions, any_end or self._trace(0, number=k), {0: (k, -1.0)}, measure)
 
     def _alike_rounds(self, conditions: list[Any]) -> None:
-        """V falls by the rate, or by the measure, but for what is paid; and is at least the measure, or zero."""
+        """V falls by the rate, or by the measure, but for what is paid; and is at least the measure, or what is kept of the last round."""
         rate = 1.0 if self.bound.rate is None else self._value(self.bound.rate)
         measure = {name: self._value(e) for name, e in self.bound.measure.items()}
         known = {(name, 0): -self._value(e) for name, e in self.bound.paid.items()}
         known |= {(name, self.shape.ahead): e for name, e in measure.items()} if self.bound.some else {}
-        end = {} if self.bound.some else {(name, 0): e for name, e in measure.items()}
+        kept = {name: self._value(e) for name, e in self.bound.some.kept.items()} if self.bound.some else measure
+        end = {(name, 0): e for name, e in kept.items()}
         numbered = self.theorem.states.is_numbered(self.theorem.parameters)  # type: ignore[union-attr]
         for later in STEPS if numbered else (0,):
             k = self.shape.begin + later

@@ -12,7 +12,7 @@ from typing import Any
 from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.proofs.checker.algebra import Quotient
+from fedtheory.proofs.checker.algebra import Quotient, value_of
 from fedtheory.proofs.checker.formulas import names, read
 
 Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy expressions in parameters
@@ -64,8 +64,7 @@ class _Writer:
 
     @property
     def _number(self) -> str:
-        """What sets names and claim apart from those of other claims."""
-        return f" {self.claim + 1}" if len(self.theorem.claims) > 1 else ""
+        return number_of_claim(self.theorem, self.claim)
 
     @cached_property
     def k(self) -> str:
@@ -89,10 +88,7 @@ class _Writer:
 
     def line(self, name: str) -> str:
         """A name for a line that no hypothesis has."""
-        taken = {*self.theorem.given, *self.theorem.rests, *self.theorem.quantities, *self.theorem.where}
-        taken |= {*self.theorem.all_parameters.names, *self.theorem.rounds}
-        name += self._number.replace(" ", "_")
-        return next(f"{name}{i or ''}" for i in itertools.count() if f"{name}{i or ''}" not in taken)
+        return name_line(self.theorem, f"{name}{self._number.replace(' ', '_')}")
 
     def potential(self, name_of_round: str, later: int = 0) -> str:
         """V of a round."""
@@ -196,33 +192,43 @@ class _Writer:
         first, last, every, total, some_round, done = map(
             self.line, ("first", "last", "every", "total", "some", "done")
         )
-        ((name, factor),) = self.bound.measure.items()
-        share = tidy_factor(factor, {})
-        step, lines = self._steps(self.potential(k), f"{_times(share, f'{name}[{write_round(k, ahead)}]')} + ")
+        step, lines = self._steps(self.potential(k), f"{self.sum_of(self.bound.measure, write_round(k, ahead))} + ")
         begin, after = self.shape.begin, 1 - ahead  # V is that of the round m + after in the end
         reached = [f"{step}({k}={j})" for j in range(begin, self.bound.least + some.ahead + after)]
         if self.potential("", begin) != self.start:
             lines.append(f"{first}: {self.potential('', begin)} <= {self.start} by derivation")
             reached.insert(0, first)
-        summed = _times(share, f"sum({name}[{some.variable}], {some.variable}, {some.first}, {m})")
+        t = some.variable
+        summed = " + ".join(
+            _times(tidy_factor(e, {}), f"sum({name}[{t}], {t}, {some.first}, {m})")
+            for name, e in self.bound.measure.items()
+        )
         count, spent = write_round(m, 1 - some.first), self._spent()
         most = f" + ({count})*({spent})" if spent else ""
         by = f"induction {m}: base combine {', '.join(reached)}; step combine ih, {step}({k}={write_round(m, after)})"
         lines.append(f"{every}: {summed} + {self.potential(m, after)} <= {self.start}{most} by {by}")
-        lines.append(f"{last}: 0 <= {self.potential(k)} by {self._above_zero()}")
-        used = ", ".join([every, f"{last}({k}={write_round(m, after)})", *self.end()])
+        kept = self.sum_of(some.kept, k) if some.kept else "0"
+        used = self.end()
+        if kept != self.potential(k):
+            lines.append(
+                f"{last}: {kept} <= {self.potential(k)} by {self._above_zero() if not some.kept else 'derivation'}"
+            )
+            used.insert(0, f"{last}({k}={write_round(m, after)})")
         reach = f"{self._start_in_numbers()}{most}"
-        lines.append(f"{total}: {summed} <= {reach} by combine {used}")
+        if some.kept:
+            summed += f" + {self.sum_of(some.kept, write_round(m, after))}"
+        lines.append(f"{total}: {summed} <= {reach} by combine {', '.join([every, *used])}")
         at = write_round(self.bound.variable, some.ahead)
         if some.summed:
             return [*lines, f"{done}: claim{self._number} by combine {total}{f'({m}={at})' if some.ahead else ''}"]
-        if not some.ahead:
+        ((name, share),) = self.bound.measure.items()
+        times = tidy_factor(value_of(self.theorem.sentences[self.claim].left).linear_in(f"{name}[{t}]")[1], {})  # type: ignore[index]
+        if not some.ahead and times == 1:
             return [*lines, f"{done}: claim{self._number} by mean {total}"]
-        said = (
-            f"exists {some.variable} in {some.first}..{m}: {name}[{some.variable}] <= ({reach})/(({share})*({count}))"
-        )
+        said = f"exists {t} in {some.first}..{m}: {name}[{t}] <= ({reach})/(({tidy_factor(share, {})})*({count}))"
         lines.append(f"{some_round}: {said} by mean {total}")
-        return [*lines, f"{done}: claim{self._number} by combine 1*{some_round}({m}={at})"]
+        by = f"{times}*{some_round}{f'({m}={at})' if some.ahead else ''}"
+        return [*lines, f"{done}: claim{self._number} by combine {by}"]
 
     def _above_zero(self) -> str:
         """The rule by which V is at least zero: hypotheses that say so of all its quantities, or a derivation."""
@@ -262,6 +268,18 @@ class _Writer:
         """What is paid in a round, in numbers."""
         numbers = (e if name == OF_NOISE else e * self.bound.given[name].most for name, e in self.bound.paid.items())
         return " + ".join(str(tidy_factor(number, {})) for number in numbers)
+
+
+def number_of_claim(theorem: Theorem, claim: int) -> str:
+    """What sets a claim, and names of its lines, apart from those of other claims."""
+    return f" {claim + 1}" if len(theorem.claims) > 1 else ""
+
+
+def name_line(theorem: Theorem, name: str) -> str:
+    """A name for a line that nothing of the theorem has."""
+    taken = {*theorem.given, *theorem.rests, *theorem.quantities, *theorem.where}
+    taken |= {*theorem.all_parameters.names, *theorem.rounds}
+    return next(f"{name}{i or ''}" for i in itertools.count() if f"{name}{i or ''}" not in taken)
 
 
 def write_round(name: str, later: int) -> str:

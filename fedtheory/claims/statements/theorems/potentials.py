@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
+from fedtheory.claims.statements.theorems.one_round import write_of_one_round
 from fedtheory.claims.statements.theorems.potential_exponentials import list_without_exponential
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, Weights, write_equality, write_script
@@ -33,8 +34,9 @@ from fedtheory.proofs.parameters.scalings import Scaling, find_scalings, normali
 
 #: what is said of a claim that has another shape
 SHAPES_OF_CLAIMS = (
-    "one is looked for where a claim bounds quantities of round N by those of round 0, q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or "
-    "q[N] == rho**N*q[0]; those of some round, exists t in a..N: q[t] <= C*start/(N - a + 1) + c; or a sum, sum(q[t], t, a, N) <= C*start + c*N"
+    "one is looked for where a claim is about a round and the next, q[t+1] <= a*q[t] + c; bounds quantities of round N by those of round 0, "
+    "q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or q[N] == rho**N*q[0]; those of some round, "
+    "exists t in a..N: q[t] <= C*start/(N - a + 1) + c; or a sum, sum(q[t], t, a, N) + b*r[N] <= C*start + c*N"
 )
 #: degrees of the weights
 DEGREES = (1, 2)
@@ -44,8 +46,12 @@ POWERS, MOVED = (0, 1, -1, 2, -2, 3, -3), Fraction(8)
 FIT_POINTS = 16
 
 
-def find_potentials(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
+def find_scripts(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
+    of_one = list(write_of_one_round(theorem, claim))
+    if of_one:
+        yield from of_one
+        return
     for other in list_without_exponential(theorem, claim):
         yield from map(other.with_exponential, _find_by_shape(other.theorem, claim, told))
     yield from _find_by_shape(theorem, claim, told)
@@ -80,8 +86,9 @@ def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Fo
 def _list_shapes(bound: ClaimedBound, first: int) -> Iterator[Shape]:
     """Where the potential may begin, and of which degree its weights may be."""
     if bound.some is not None:
-        for ahead in (0, 1):
-            if bound.some.first - ahead >= first:
+        kept = bound.some.kept_at
+        for ahead in (0, 1) if kept is None else (bound.some.ahead + 1 - kept,):
+            if ahead in (0, 1) and bound.some.first - ahead >= first:
                 yield Shape(bound.some.first - ahead, 0, ahead)
         return
     for degree in DEGREES if bound.of_number else (0,):

@@ -6,23 +6,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from fedtheory.claims.statements.theorems.claimed_bounds import offset_of
 from fedtheory.claims.statements.theorems.inside import require_inside
 from fedtheory.claims.statements.theorems.more_quantities import list_more_quantities
 from fedtheory.claims.statements.theorems.multipliers import find_factors
-from fedtheory.claims.statements.theorems.potential_scripts import with_scripts
-from fedtheory.claims.statements.theorems.potentials import find_potentials
+from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, with_scripts
+from fedtheory.claims.statements.theorems.potentials import find_scripts
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
-from fedtheory.proofs.checker.algebra import Quotient, value_of, whole_number_of_rounds, write_index
+from fedtheory.proofs.checker.algebra import Quotient, write_index
 from fedtheory.proofs.checker.check import Proved, check_term
-from fedtheory.proofs.checker.formulas import Sentence, indexed, read, show_tree
+from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import Refused, TermRefused
 from fedtheory.proofs.checker.terms import Checker, PremiseRow
@@ -50,7 +51,7 @@ class NoScript(TermRefused):
 
     def __init__(self, why: Iterable[str]) -> None:
         told = "; ".join(dict.fromkeys(why))
-        Refused.__init__(self, f"there is no script, and no potential was found{f': {told}' if told else ''}")
+        Refused.__init__(self, f"there is no script, and none was found{f': {told}' if told else ''}")
         self.line, self.rule = "-", "proof"
 
 
@@ -108,12 +109,24 @@ def _prove_by_potentials(theorem: Theorem, seconds: float) -> ProvedTheorem:
     why: list[str] = []
     more = list_more_quantities(theorem)
     for own in (theorem, *([replace(theorem, quantities={**theorem.quantities, **more})] if more else [])):
-        for scripts in zip(*(find_potentials(own, k, why) for k in range(len(theorem.claims))), strict=False):
+        for scripts in _in_step([find_scripts(own, k, why) for k in range(len(theorem.claims))]):
             try:
                 return prove_theorem(with_scripts(own, scripts), seconds)
             except TermRefused as error:
-                why.append(f"one was found, and {error}")
+                why.append(f"a script was found, and {error}")
     raise NoScript(why)
+
+
+def _in_step(found: Sequence[Iterator[FoundScript]]) -> Iterator[list[FoundScript]]:
+    """One of each, the next ones as long as any has a next; nothing where one has none."""
+    last: list[FoundScript | None] = [None] * len(found)
+    while True:
+        nexts = [next(one, None) for one in found]
+        last = [old if new is None else new for new, old in zip(nexts, last, strict=True)]
+        scripts = [one for one in last if one is not None]
+        if len(scripts) < len(found) or not any(nexts):
+            return
+        yield scripts
 
 
 _proved = Remembered[ProvedTheorem]()
@@ -252,7 +265,7 @@ class _Finder:
         except (FedtheoryError, TypeError, AttributeError, ZeroDivisionError) as error:
             raise TermRefused(line.name, line.rule, f"{goal}, about quantities of the states", error) from None
         if judged is None or judged.derivation is None:
-            raise TermRefused(line.name, line.rule, f"{goal} in one round", _why_not(judged))
+            raise TermRefused(line.name, line.rule, f"{goal} in one round", _why_not(judged, full))
         if "vacuous" in judged.log:
             raise Contradictory(line.name, line.rule, "hypotheses that hold together", judged.log["vacuous"])
         data = _store(full, judged.derivation)
@@ -277,7 +290,7 @@ class _Finder:
         """The system of a line, on the region of the parameters, rounds and sequences that it speaks of."""
         left = -checker.gap(goal)
         inside = checker.quantities_in(left)
-        offsets = {atom: _offset(atom) for atom in sorted(inside)}
+        offsets = {atom: offset_of(atom) for atom in sorted(inside)}
         variables = sorted({v for v, _ in offsets.values() if v is not None})
         start, last = bool(offsets) and not variables, max((k for _, k in offsets.values()), default=0)
         self._require_rounds(variables, last)
@@ -412,21 +425,16 @@ def with_sequences(theorem: Theorem, count: int = AHEAD) -> Region:
     return Region.parse(", ".join(ends))
 
 
-def _why_not(judged: Judgement | None) -> str:
+def _why_not(judged: Judgement | None, posed: _Posed) -> str:
     if judged is not None and judged.instance is not None:
         at = ", ".join(f"{name} = {number}" for name, number in judged.instance.point.items())
         return f"refuted at {at or 'no parameters'}: left side less right side {judged.instance.left} > 0"
+    for f in posed.system.functions:
+        room = None if f.L is None else posed.field.sign(f.L - f.mu)
+        if f.L is not None and not (room and room.direction > 0 and room.strict):
+            mu, L = _show(f.mu), _show(f.L)
+            return f"no derivation, and {mu} < {L} was not shown: where they are equal there is no interpolation inequality; say {mu} < {L}"
     return "no derivation"
-
-
-def _offset(atom: str) -> tuple[str | None, int]:
-    (node,) = indexed(read(atom))
-    variables, k = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
-    if not variables:
-        return None, k
-    if len(variables) > 1 or any(factor != 1 for factor in variables.values()):
-        raise InvalidInput(f"{atom} is no quantity of a round t, t+1, ...")
-    return next(iter(variables)), k
 
 
 def _read(parameters: ParameterField, quotient: Quotient, rename: Mapping[str, str]) -> Any:

@@ -158,7 +158,7 @@ def refute_theorem(
                     impossible += 1
                     continue
                 except (FedtheoryError, ArithmeticError, TypeError, ValueError) as error:
-                    (suspected if isinstance(error, _Suspected) else left_out).append(str(error))
+                    (suspected if isinstance(error, _Suspected) else left_out).append(_tell_error(error, point))
                     continue
                 if found is not None:
                     return found
@@ -173,6 +173,13 @@ def refute_theorem(
     return Guarded(
         looked, tuple(seen), tuple(dict.fromkeys(left_out)), clients, tuple(dict.fromkeys(suspected)), impossible
     )
+
+
+def _tell_error(error: Exception, point: Mapping[str, Fraction]) -> str:
+    """What kept a point from being looked at; Python's own words on a division by zero say nothing."""
+    if not isinstance(error, ZeroDivisionError):
+        return str(error)
+    return f"something is divided by zero at {', '.join(f'{name} = {number}' for name, number in point.items())}"
 
 
 def guard_proved(theorem: Theorem) -> BrokenClaim | Guarded:
