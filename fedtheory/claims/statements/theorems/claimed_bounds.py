@@ -121,7 +121,7 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
 
 
-def number_of(gap: Quotient, quantities: Iterable[str]) -> Quotient:
+def number_without(gap: Quotient, quantities: Iterable[str]) -> Quotient:
     """What of a linear formula speaks of no quantity."""
     for atom in quantities:
         gap, _ = gap.linear_in(atom) or (NOTHING, NOTHING)
@@ -136,7 +136,7 @@ def share_number(theorem: Theorem, checker: Checker, number: Quotient) -> dict[s
     return {name: (given[name], factor) for name, factor in shares.items() if name != OF_NOISE}
 
 
-def offset_of(atom: str) -> tuple[str | None, int]:
+def round_of_quantity(atom: str) -> tuple[str | None, int]:
     """The round of a quantity: ``("t", 1)`` of ``d[t+1]``, and ``(None, 2)`` of ``d[2]``."""
     (node,) = indexed(read(atom))
     variables, k = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
@@ -235,7 +235,7 @@ class _Reader:
         bound = self.of_some_round(of_one, of_one.exists, summed=True)
         if bound is None or bound.some is None or added.zero:
             return bound
-        rounds = {offset_of(atom) for atom in self.checker.quantities_in(added)}
+        rounds = {round_of_quantity(atom) for atom in self.checker.quantities_in(added)}
         unit = right.linear_in(f"{next(iter(bound.start))}[0]")
         if len(rounds) != 1 or unit is None or unit[1].zero:
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fedtheory.claims.statements.theorems.claimed_bounds import number_of, offset_of, share_number
+from fedtheory.claims.statements.theorems.claimed_bounds import number_without, round_of_quantity, share_number
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, name_line, number_of_claim
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
@@ -27,10 +27,10 @@ def write_of_one_round(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
     gap = checker.gap(sentence)
     atoms = sorted(checker.quantities_in(gap))
     try:
-        rounds = [offset_of(atom) for atom in atoms]
+        rounds = [round_of_quantity(atom) for atom in atoms]
     except InvalidInput:
         return
-    number = number_of(gap, atoms)
+    number = number_without(gap, atoms)
     if len({name for name, _ in rounds}) > 1 or (len(set(rounds)) == 1 and not number.zero):
         return
     done, step = (name_line(theorem, name + which.replace(" ", "_")) for name in ("done", "step"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from fedtheory.claims.statements.theorems.claimed_bounds import offset_of
+from fedtheory.claims.statements.theorems.claimed_bounds import round_of_quantity
 from fedtheory.claims.statements.theorems.inside import require_inside
 from fedtheory.claims.statements.theorems.more_quantities import list_more_quantities
 from fedtheory.claims.statements.theorems.multipliers import find_factors
@@ -290,7 +290,7 @@ class _Finder:
         """The system of a line, on the region of the parameters, rounds and sequences that it speaks of."""
         left = -checker.gap(goal)
         inside = checker.quantities_in(left)
-        offsets = {atom: offset_of(atom) for atom in sorted(inside)}
+        offsets = {atom: round_of_quantity(atom) for atom in sorted(inside)}
         variables = sorted({v for v, _ in offsets.values() if v is not None})
         start, last = bool(offsets) and not variables, max((k for _, k in offsets.values()), default=0)
         self._require_rounds(variables, last)
