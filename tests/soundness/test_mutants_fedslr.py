@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
+from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, stored_words, word_of
 
 from fedtheory.algorithms import FedSLR
 from fedtheory.core import regularisers
@@ -59,7 +59,5 @@ def test_a_claim_takes_back_its_word(mutant: Mutant, killer: str, monkeypatch: p
     assert word_of(SOURCE, f"FEDSLR-{killer}") not in SAYS_IT_HOLDS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("claim", sorted({k for m in MUTANTS for k in m.killers}))
-def test_the_claims_give_their_word_without_a_mutant(claim: str) -> None:
-    assert word_of(SOURCE, f"FEDSLR-{claim}") in SAYS_IT_HOLDS
+def test_without_a_mutant_the_claims_hold() -> None:
+    assert stored_words(f"FEDSLR-{k}" for m in MUTANTS for k in m.killers) <= SAYS_IT_HOLDS

