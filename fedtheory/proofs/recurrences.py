@@ -11,6 +11,7 @@ one outside, and the field diverges. Both are decided by the Schur-Cohn test in 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -76,6 +77,34 @@ class Recurrence:
             if j < len(self.differences):
                 partial = [s + y for s, y in zip(partial, self.differences[j], strict=True)]
         return tuple(s + t / at_one for s, t in zip(self.start, total, strict=True))
+
+    def stays_bounded(self) -> bool:
+        """Whether no root is double, and one is none; so that with no root above one in modulus the field stays bounded. It is a fact."""
+        sympy = require("sympy", "double roots")
+        p = sympy.Poly([sympy.Rational(c.numerator, c.denominator) for c in self.polynomial[::-1]], sympy.Symbol("t"))
+        simple = sympy.gcd(p, p.diff()).degree() <= 0 and p.eval(1) != 0
+        if simple:
+            write_fact("comparison", f"all roots are simple, and none is 1, of {show_expression(p.as_expr())}")
+        return bool(simple)
+
+    def _steps(self, count: int) -> list[tuple[Fraction, ...]]:
+        """The differences of so many rounds."""
+        length = len(self.polynomial) - 1
+        found = list(self.differences[:length])
+        while len(found) < count:
+            before = list(zip(self.polynomial, found[-length:], strict=False))
+            found.append(tuple(-sum((c * y[i] for c, y in before), Fraction(0)) for i in range(len(self.start))))
+        return found[:count]
+
+    def largest_step(self, later: int) -> Fraction:
+        """The largest entry of a difference among those after ``later`` rounds, as many as the recurrence is long."""
+        steps = self._steps(later + len(self.polynomial) - 1)[later:]
+        return max(abs(entry) for step in steps for entry in step)
+
+    def largest_value(self, count: int) -> Fraction:
+        """The largest entry of the field in so many rounds."""
+        entries = zip(self.start, *self._steps(count), strict=True)
+        return max((abs(value) for entry in entries for value in itertools.accumulate(entry)), default=Fraction(0))
 
     def largest_modulus(self) -> float:
         """The largest modulus of a root, in floats."""

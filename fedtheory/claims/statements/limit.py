@@ -45,7 +45,7 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.states import arrays_of
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.proofs.facts import compare, take_facts, write_fact
-from fedtheory.proofs.recurrences import lies_within, play_any_round, to_fractions, value_at, without_roots
+from fedtheory.proofs.recurrences import Recurrence, lies_within, play_any_round, to_fractions, value_at, without_roots
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.units import OF_POINTS, unit_of
 from fedtheory.proofs.symbolic import agree, play_exactly, symbols
@@ -57,6 +57,8 @@ RUN_ROUNDS = {"quick": 3_000, "full": 30_000}
 SETTLED, EQUAL = 1e-11, 1e-8
 #: points that are tried until there is something to draw: a run may start where it ends
 PICTURED = 4
+#: rounds after which steps are looked at that do not vanish
+LATER = 60
 #: a run that is so many times as large as its start and first step has diverged
 FAR = 1e12
 _FAILURES = (FedtheoryError, ArithmeticError, TypeError, AttributeError, ValueError)
@@ -123,11 +125,8 @@ class Limit(InstanceStatement):
 
     def _find(self, context: Context) -> Iterator[Finding]:
         """For all parameters where that can be had, then at points, then the minimiser's own certificate."""
-        if self._in_general():
-            yield proved_from_statement(
-                "limit",
-                f"{self}: for all parameters the multiplier lies in (-1, 1), and the fixed point is the one claimed",
-            )
+        if general := self._in_general():
+            yield proved_from_statement("limit", f"{self}: for all parameters {general}")
         else:
             take_facts()
             yield from self._at_points(context)
@@ -170,18 +169,20 @@ class Limit(InstanceStatement):
         of_all = texts * (d // len(texts))
         return [text.at({**values, MINIMISER: a}) for text, a in zip(of_all, star, strict=True)]
 
-    def _in_general(self) -> bool:
-        """Whether it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still."""
-        if self.field != "x":
-            return False
-        for way in (self._by_one_multiplier, self._by_standing_still):
+    def _in_general(self) -> str:
+        """How it is shown for all parameters: by one multiplier in (-1, 1), or because rounds in symbols stand still; "" where it is not."""
+        ways = {
+            "the multiplier lies in (-1, 1), and the fixed point is the one claimed": self._by_one_multiplier,
+            "a state is reached that a round keeps, and it is the one claimed": self._by_standing_still,
+        }
+        for told, way in ways.items() if self.field == "x" else ():
             try:
                 if way():
-                    return True
+                    return told
             except _FAILURES:
                 pass
             take_facts()
-        return False
+        return ""
 
     def _by_one_multiplier(self) -> bool:
         for field, values, m, v, _ in self.for_all_parameters():
@@ -224,13 +225,11 @@ class Limit(InstanceStatement):
             inside = lies_within(found.polynomial, ONE)
             where = show_values(point)
             if inside is not True:
-                text = f"{self}: at {where} a multiplier lies above one: it diverges"
-                if inside is False:
-                    yield self.at_point(disproved("limit", True, text, "spectrum"), point)
-                    yield self._pictured(point)
-                    return
-                yield Part("limit", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided")
-                continue
+                why = "has modulus one: its steps do not vanish" if inside is None else "lies above one: it diverges"
+                text = f"{self}: at {where} a multiplier that the start excites {why}"
+                yield self.at_point(disproved("limit", True, text, "spectrum"), point)
+                yield self._pictured(point)
+                return
             limit = found.limit()
             claimed = self.claimed_at(point, self.exact_instance(point)[1], len(limit))
             same = [compare(a, "==", b) for a, b in zip(limit, claimed, strict=True)]
@@ -258,6 +257,11 @@ class Limit(InstanceStatement):
             reached = above if lies_within(found.polynomial, above) is False else ONE
             what = f"the largest multiplier at {show_values(point)}, in fractions a number below it, against one"
             return Replay(what, largest, 1.0, reached, ONE, "fractions", ())
+        if found is not None and inside is None:
+            seen = self.played_in_floats(point, LATER + len(found.polynomial) - 1, self.field)
+            moved, bound = float(np.abs(np.diff(seen[LATER:], axis=0)).max()), EQUAL * float(np.abs(seen).max())
+            what = f"how far {self.field} moves in a round after {LATER} others at {show_values(point)}, where a limit has it vanish"
+            return Replay(what, moved, bound, found.largest_step(LATER), Fraction(0), "fractions", ())
         if found is None or inside is not True:
             raise InvalidInput(f"at {show_values(point)} there is no limit that fractions give")
         limit = found.limit()
@@ -403,16 +407,7 @@ class Divergence(InstanceStatement):
             where = show_values(point)
             inside = lies_within(found.polynomial, ONE)
             if inside is not False:
-                text = (
-                    f"{self}: at {where} every multiplier that the start excites is below one in modulus: it converges"
-                )
-                yield (
-                    self.at_point(disproved("divergence", True, text, "spectrum"), point)
-                    if inside
-                    else Part(
-                        "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
-                    )
-                )
+                yield self._bounded(point, found, converges=bool(inside))
                 yield self._pictured(point)
                 return
             wrong = self._wrong_multiplier(point, found.polynomial)
@@ -435,6 +430,19 @@ class Divergence(InstanceStatement):
                 yield Part("multiplier", None, "numeric", text)
         yield self._pictured(self.points[0])
 
+    def _bounded(self, point: Point, found: Recurrence, *, converges: bool) -> Part:
+        """That a run stays bounded, where no multiplier is above one."""
+        where = show_values(point)
+        if converges:
+            text = f"{self}: at {where} every multiplier that the start excites is below one in modulus: it converges"
+        elif found.stays_bounded():
+            text = f"{self}: at {where} no excited multiplier is above one in modulus, none is one, and all are simple: it stays bounded"
+        else:
+            return Part(
+                "divergence", None, "spectrum", f"{self}: at {where} a multiplier of modulus one is not decided"
+            )
+        return self.at_point(disproved("divergence", True, text, "spectrum"), point)
+
     def _measured(self, point: Point) -> Replay:
         found, where = self.followed(point), show_values(point)
         if found is None:
@@ -447,7 +455,13 @@ class Divergence(InstanceStatement):
         if self.multiplier is not None:
             claimed = Expression.parse(self.multiplier).at(point)
             said = float(Expression.parse(self.multiplier).at(point_in_floats(point), float))
-        if lies_within(polynomial, ONE):
+        side = lies_within(polynomial, ONE)
+        if side is None and found.stays_bounded():
+            seen = np.abs(self.played_in_floats(point, 2 * LATER))
+            what = f"twice the largest |x| in {LATER} rounds, which it were to pass, at {where}, against the largest in {2 * LATER}"
+            passed, reached = 2 * found.largest_value(LATER), found.largest_value(2 * LATER)
+            return Replay(what, 2 * float(seen[: LATER + 1].max()), float(seen.max()), passed, reached, "fractions", ())
+        if side:
             above = fraction_between(expected, 1.0)
             what = f"one, at {where}, against the largest multiplier"
             numeric, exact = (1.0, largest), (ONE, above if lies_within(polynomial, above) else ONE)

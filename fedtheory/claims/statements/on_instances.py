@@ -252,18 +252,22 @@ class InstanceStatement(OnRegion):
             return str(error)[:200]
         return "exact arithmetic does not say it"
 
+    def played_in_floats(self, point: Point, rounds: int, field: str = "x") -> NDArray[np.float64]:
+        """A field, flat, at the start and after each round that the method itself plays in floats."""
+        method, problem, x0 = self.float_instance(point)
+        state = method.init(problem, x0[None, :])
+        seen = [np.ravel(getattr(state, field))]
+        for r in range(rounds):
+            state = method.round(problem, state, None, Key(0, r))
+            seen.append(np.ravel(getattr(state, field)))
+        return np.asarray(seen, dtype=float)
+
     def recurrence_in_floats(self, point: Point, length: int) -> NDArray[np.float64]:
         """The recurrence p_0, ..., p_length = 1 of x's differences, fitted to rounds that the method itself plays in floats.
 
         Only its length is taken from the one in fractions; the equations are scaled, because differences shrink or grow.
         """
-        method, problem, x0 = self.float_instance(point)
-        state = method.init(problem, x0[None, :])
-        seen = [np.ravel(state.x)]
-        for r in range(2 * length + 1):
-            state = method.round(problem, state, None, Key(0, r))
-            seen.append(np.ravel(state.x))
-        apart = np.diff(np.asarray(seen, dtype=float), axis=0)
+        apart = np.diff(self.played_in_floats(point, 2 * length + 1), axis=0)
         rows = np.concatenate([apart[k : k + length + 1].T for k in range(length + 1)])
         rows = rows[sizes > 0] / sizes[sizes > 0, None] if (sizes := np.abs(rows).max(axis=1)).any() else rows
         return np.append(np.linalg.lstsq(rows[:, :-1], -rows[:, -1])[0], 1.0)

@@ -115,6 +115,40 @@ def test_a_start_that_does_not_excite_the_multiplier_does_not_diverge():
     assert judged("divergence", Divergence("gd", "lr=1", start=0, **stated))[0] == "refuted"
 
 
+CLOSED = {"problem": pair, "start": 2, "region": "0 < a, 0 < b, 0 < lr <= 4/(a + b)"}
+
+
+def test_where_a_step_may_reach_its_end_there_is_no_limit_and_no_divergence():
+    """At lr = 4/(a + b) rounds go to and fro."""
+    away = judged(
+        "divergence",
+        Divergence("gd", "lr", multiplier="1 - lr*(a + b)/2", **CLOSED | {"region": "0 < a, 0 < b, 4/(a + b) <= lr"}),
+    )
+    ends = judged("identity", Limit("gd", "lr", point="(a - b)/(a + b)", **CLOSED))
+    assert (away[0], ends[0]) == ("refuted", "refuted")
+    assert any("it stays bounded" in part.text for part in away[1]) and any(
+        "do not vanish" in part.text for part in ends[1]
+    )
+    # from the minimiser itself nothing moves
+    still = Limit("gd", "lr", point="(a - b)/(a + b)", **CLOSED | {"start": "(a - b)/(a + b)"})
+    assert judged("identity", still)[0] == "proved"
+
+
+def test_what_grows_by_a_step_in_every_round_has_no_limit_and_does_not_stay_bounded():
+    line = {"problem": lambda: scalar_quadratics(exact(1, -1), exact(1, -1)), "start": 2}
+    assert judged("identity", Limit("gd", "lr = 1", point=0, **line))[0] == "refuted"
+    assert judged("divergence", Divergence("gd", "lr = 1", **line))[0] == "inconclusive"
+
+
+def test_later_rounds_follow_from_the_recurrence():
+    found = follow_field(FedAvg(GradientSteps(3, Fraction(1, 10))), FIXED["problem"](), exact(2))
+    value, values, steps = Fraction(2), [Fraction(2)], []
+    for _ in range(7):
+        steps.append((found.limit()[0] - value) * Fraction(571, 1600))
+        values.append(value := value + steps[-1])
+    assert found.largest_step(6) == abs(steps[6]) and found.largest_value(7) == max(map(abs, values))
+
+
 def test_divergence_of_rounds_that_are_not_affine_is_seen_on_runs():
     far = {"problem": coercive_counterexample, "options": "lr=1/5, steps=2"}
     assert judged("divergence", Divergence("fedavg", start=100, **far))[0] == "supported"
