@@ -269,9 +269,11 @@ def _refuted(theorem: Theorem, broken: BrokenClaim, name: str, role: Role) -> Pa
     at = ", ".join(f"{key} = {value}" for key, value in numbers.items())
     kind = broken.instance.kind
     if isinstance(broken.instance, QuadraticRun):
-        kind = f"a run with {broken.instance.clients} clients, {kind}"
+        n = broken.instance.clients
+        kind = f"a run with {n} client{'s' * (n > 1)}, {kind}"
     least = "" if replay.arithmetic == "fractions" else "at least "
-    text = f"at {at}: left side less right side is {least}{broken.gap} > 0 ({kind})"
+    again = "; the state comes back after two rounds" if theorem.sentences[broken.claim].sign == "->" else ""
+    text = f"at {at}: left side less right side is {least}{broken.gap} > 0 ({kind}{again})"
     return Part(name, False, "exact", text, role, margin=-1.0, counterexample=Counterexample(instance, replay))
 
 
@@ -291,7 +293,7 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
             f"the theorem has {len(theorem.claims)} claims, and the instance is against number {broken.claim + 1}"
         )
     gap, numeric = replay_claim(theorem, broken), float(replay_claim(theorem, broken, floats=True))
-    if theorem.sentences[broken.claim].sign == "==":
+    if theorem.sentences[broken.claim].sign in ("==", "->"):
         gap, numeric = abs(gap), abs(numeric)
     least = ", at least" if isinstance(gap, Between) else ""
     arithmetic = "fractions between which irrational numbers lie" if least else "fractions"
@@ -307,7 +309,8 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     )
     sentence = theorem.sentences[broken.claim]
     squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"
-    what = f"left side less right side of {write_claim(sentence)}{squared}{least}"
+    again = " in every second round, for the state comes back" if sentence.sign == "->" else ""
+    what = f"left side less right side of {write_claim(sentence)}{squared}{again}{least}"
     return Replay(what, numeric, 0.0, gap.least if isinstance(gap, Between) else gap, 0, arithmetic, met)
 
 

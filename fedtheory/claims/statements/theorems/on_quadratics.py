@@ -6,8 +6,10 @@ the average.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,8 +19,9 @@ from numpy.typing import NDArray
 from fedtheory.claims.statements.theorems.played import Outcomes, choices_of_clients, concrete_fields
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.worlds import Concrete
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
+from fedtheory.core.states import arrays_of
 from fedtheory.proofs.checker.reading import read_number
 from fedtheory.proofs.members import SeparableQuadratics
 from fedtheory.proofs.potentials.invariants import outcomes_of_round
@@ -146,8 +149,56 @@ class _OfClients:
         return not self.average
 
 
+def list_end_runs(states: MethodStates, point: Mapping[str, Fraction]) -> Iterator[QuadraticRun]:
+    """Runs that may come back: of curvatures at the ends of the class, one client and two unlike ones, from 1 and from where x stays."""
+    low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+    for curvature, centre in (((high,), (0,)), ((low,), (0,)), ((high, low), (low, -high))):
+        rows = tuple((Fraction(a),) for a in curvature), tuple((Fraction(b),) for b in centre)
+        run = QuadraticRun(dict(point), *rows, (Fraction(1),))
+        yield run
+        with contextlib.suppress(FedtheoryError, ArithmeticError, LookupError, TypeError, ValueError):
+            still = _find_still(states, run)
+            if still:
+                yield replace(run, start=(still,))
+
+
+def _find_still(states: MethodStates, run: QuadraticRun) -> Fraction | None:
+    """Where x stays that a round takes to m x + v; None where it is nowhere."""
+    moved = []
+    for x in (0, 1):
+        ((_, fields),) = play_run(states, replace(run, start=(Fraction(x),)), 1)[1]
+        moved.append(Fraction(fields["x"].clients[0][0]))
+    v, m = moved[0], moved[1] - moved[0]
+    return None if m == 1 else v / (1 - m)
+
+
+def comes_back(states: MethodStates, run: QuadraticRun, k: int) -> bool:
+    """Whether the state two rounds after the k-th is the k-th, so that later rounds, if they are not numbered, repeat these two."""
+    _, outcomes = _play(states, run, k + 2)
+    if any(len(of_round) > 1 for of_round in outcomes):
+        return False
+    then, now = outcomes[k][0][1], outcomes[k + 2][0][1]
+    arrays = arrays_of(then)
+    return {field.name for field in dataclasses.fields(then)} == {*arrays} and all(
+        np.array_equal(value, arrays_of(now)[name]) for name, value in arrays.items()
+    )
+
+
 def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False) -> Outcomes:
     """The states of a run from its start: of every round its outcomes, and what names stand for."""
+    functions, played = _play(states, run, last, floats=floats)
+    zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
+    given = {"x_star": zero, "f": _OfClients(functions, True), "f_i": _OfClients(functions, False)}
+    return [
+        [(chance, {**concrete_fields(state, functions.n), **given}) for chance, state in of_round]
+        for of_round in played
+    ]
+
+
+def _play(
+    states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False
+) -> tuple[SeparableQuadratics, list[list[tuple[Any, Any]]]]:
+    """The functions, and of every round its outcomes with their chances."""
     plain = in_floats(run) if floats else run
     functions = SeparableQuadratics(_array(plain.curvature), _array(plain.centre))
     algorithm: Any = states.named_method.over(plain.point, float) if floats else states.algorithm(plain.point)
@@ -162,12 +213,7 @@ def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool
                 for c, after in outcomes_of_round(algorithm, problem, before, clients, k)
             ]
         )
-    zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
-    given = {"x_star": zero, "f": _OfClients(functions, True), "f_i": _OfClients(functions, False)}
-    return [
-        [(chance, {**concrete_fields(state, functions.n), **given}) for chance, state in of_round]
-        for of_round in played
-    ]
+    return functions, played
 
 
 def _array(rows: Any) -> NDArray[Any]:

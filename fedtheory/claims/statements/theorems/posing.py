@@ -257,7 +257,7 @@ def find_extent(at: ClaimAt) -> tuple[int, int, bool]:
     begins = theorem.states is None or getattr(theorem.states, "start", True) is not None
     if begins:
         base = 0
-    elif _counts_rounds(theorem, at.sentence):  # what it says of round t need not hold of any state there
+    elif counts_rounds(theorem, at.sentence):  # what it says of round t need not hold of any state there
         base = min(getattr(theorem.states, "least", 0), *asked, *at.rounds.values())
     else:
         base = min(asked, default=0) - _states_before(at)
@@ -267,7 +267,7 @@ def find_extent(at: ClaimAt) -> tuple[int, int, bool]:
     return base, last, begins and theorem.states is not None
 
 
-def _counts_rounds(theorem: Theorem, sentence: Sentence) -> bool:
+def counts_rounds(theorem: Theorem, sentence: Sentence) -> bool:
     """Whether a claim speaks of a round's number elsewhere than as the index of a quantity, itself or by a formula."""
     trees = [sentence.left, sentence.right, *theorem.formulas.values()]
     inside = {

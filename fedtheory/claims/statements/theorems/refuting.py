@@ -7,6 +7,7 @@ Runs on random quadratics of several clients are tried besides, which ask no eng
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,9 @@ from fedtheory.claims.statements.theorems.irrational import Between, is_above, p
 from fedtheory.claims.statements.theorems.on_quadratics import (
     QUADRATICS,
     QuadraticRun,
+    comes_back,
     draw_runs,
+    list_end_runs,
     play_run,
     require_run,
 )
@@ -28,6 +31,7 @@ from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_i
 from fedtheory.claims.statements.theorems.posing import (
     ClaimAt,
     GivenForm,
+    counts_rounds,
     expect_at,
     find_extent,
     find_sequences,
@@ -129,8 +133,9 @@ class _Suspected(InvalidInput):
     """Floats see a claim fail, and nothing exact does."""
 
 
-def _tried(theorem: Theorem) -> Iterator[tuple[int, Sentence]]:
-    return ((claim, tried_sentence(theorem, claim)) for claim in range(len(theorem.claims)))
+def _tried(theorem: Theorem, *, limits: bool = False) -> Iterator[tuple[int, Sentence]]:
+    every = ((claim, tried_sentence(theorem, claim)) for claim in range(len(theorem.claims)))
+    return (pair for pair in every if (pair[1].sign == "->") == limits)
 
 
 def refute_theorem(
@@ -142,10 +147,12 @@ def refute_theorem(
     the least one on; ``most``: so many of the points that are chosen.
     """
     looked, impossible, left_out, suspected, seen = 0, 0, list[str](), list[str](), list[Mapping[str, int]]()
+    if (against := _refute_limits(theorem)) is not None:
+        return against
+    left_out += [
+        "what happens in the limit is tried on runs that come back alone" for _ in _tried(theorem, limits=True)
+    ]
     for claim, sentence in _tried(theorem):
-        if sentence.sign == "->":
-            left_out.append("what happens in the limit is not tried on instances")
-            continue
         for rounds in small_rounds(theorem, sentence, later):
             points = at or _spread(_points(theorem, sentence), most)
             for point, ends in itertools.product(points, list_ends(theorem)):
@@ -206,6 +213,23 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
     return None, tuple(sorted(tried))
 
 
+def _refute_limits(theorem: Theorem) -> BrokenClaim | None:
+    """A run that comes back to a state it had, with a quantity that is not the limit: it is not so in infinitely many rounds."""
+    states = theorem.states
+    if not isinstance(states, MethodStates) or theorem.given or theorem.sequences or theorem.assumed:
+        return None
+    for claim, sentence in _tried(theorem, limits=True):
+        name = sentence.to_infinity
+        alone = not sentence.names & theorem.rounds.keys()  # it speaks of no other round
+        for point in _points(theorem, sentence) if alone else ():
+            for run in list_end_runs(states, point):
+                broken = BrokenClaim(claim, {name: theorem.rounds[name]}, run, Fraction(0))
+                with contextlib.suppress(FedtheoryError, ArithmeticError, TypeError, ValueError):
+                    if failed := _fails_by(_gap_of_run(theorem, broken), sentence):
+                        return replace(broken, instance=replace(run, left=failed), gap=failed)
+    return None
+
+
 def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) -> Any:
     """Left side less right side on a run: a fraction, or between two where something is irrational."""
     at, run, states = broken.at(theorem), broken.instance, theorem.states
@@ -214,6 +238,8 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
         raise InvalidInput("a run on quadratics is one of a listed method")
     require_run(states, run)
     _, last, _ = find_extent(at)
+    if at.sentence.sign == "->":
+        _require_return(at, states, run)
     played = play_run(states, run, last, floats=floats)
     point: Mapping[str, Any] = in_floats(dict(run.point)) if floats else run.point
 
@@ -221,6 +247,16 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
         return expect_at(theorem, played[k], name, ConcreteSpace(), point)
 
     return _gap(at, {**at.numbers, **point}, lookup, floats=floats)
+
+
+def _require_return(at: ClaimAt, states: MethodStates, run: QuadraticRun) -> None:
+    """See that what a limit is claimed of is, in every second round, what it is in the instance's."""
+    if at.sentence.along or counts_rounds(at.theorem, at.sentence) or states.is_numbered(at.theorem.parameters):
+        raise InvalidInput(
+            "a limit along some rounds, or of what depends on their number, is not refuted by a run that comes back"
+        )
+    if not comes_back(states, run, min(at.rounds_of(at.sentence, at.numbers))):
+        raise InvalidInput("the run does not come back to a state that it had")
 
 
 def _gap(at: ClaimAt, numbers: Mapping[str, Any], lookup: Lookup, *, floats: bool) -> Any:
@@ -337,7 +373,7 @@ def _refute_numbers(at: ClaimAt) -> BrokenClaim | None:
 def _fails_by(gap: Any, sentence: Sentence) -> Fraction:
     """By how much a claim fails for certain; 0 where it does not."""
     between = Between.of(gap)
-    sides = (between, -between) if sentence.sign == "==" else (between,)
+    sides = (between, -between) if sentence.sign in ("==", "->") else (between,)
     return next((side.least if isinstance(gap, Between) else side.low for side in sides if side.low > 0), Fraction(0))
 
 
