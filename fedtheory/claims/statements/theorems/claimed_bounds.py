@@ -4,6 +4,7 @@
     q[N] <= C rho^N start[0] + c                                they do not, and it falls by rho; c pays for what is given of every round
     exists t in a..N: q[t] <= C start[0]/(N - a + 1) + c        they do not, and each round is paid for by what the potential falls
     q[N] == rho^N q[0]                                          q is the potential itself, and every round makes rho q of it
+    q[N] -> 0 as N                                              every round is paid for by what the potential falls, which begins anywhere
 
 Everything is divided by the factor of the first quantity of the start.
 """
@@ -48,7 +49,8 @@ class Given:
 class SomeRound:
     """``exists variable in first..N+ahead``: how many rounds that are, as a number of N.
 
-    ``summed``: where the claim is about their sum; then ``kept`` are the factors of what it adds of the round N + ``kept_at``.
+    ``summed``: where the claim is about their sum; then ``kept`` are the factors of what it adds of the round N + ``kept_at``. ``vanishes``: where
+    the sum has any bound, so that its terms vanish.
     """
 
     variable: str
@@ -58,6 +60,7 @@ class SomeRound:
     summed: bool = False
     kept: Factors = field(default_factory=dict)
     kept_at: int | None = None
+    vanishes: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     """A claim as such a bound; None where it is something else."""
     if theorem.states is None or theorem.sequences or any(p.integer for p in theorem.parameters.parameters):
         return None
+    if sentence.sign == "->":
+        return _read_limit(theorem, sentence)
     if sentence.sign not in ("<=", "==") or sentence.fixed:
         return None
     variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
@@ -119,6 +124,21 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     else:
         bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
     return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
+
+
+def _read_limit(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
+    """Of a quantity of round N that tends to zero: what a bound of its sum says."""
+    name = sentence.to_infinity
+    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
+    reader = _Reader(theorem, checker, name)
+    measure, rest = reader.take(checker.gap(sentence), name)
+    if not rest.zero or sentence.along or sentence.fixed or [*measure.values()] != [-ONE]:
+        return None
+    taken = {*theorem.rounds, *theorem.all_parameters.names, *theorem.quantities, *theorem.where}
+    free = next(t for t in ("t", "r", *(f"t_{k}" for k in range(len(taken)))) if t not in taken)
+    some = SomeRound(free, reader.least, 0, ONE, summed=True, vanishes=True)
+    above = {one.quantity: one for one in reader.list_above_zero()}
+    return ClaimedBound(name, reader.least, dict.fromkeys(measure, ONE), {}, some=some, above_zero=above)
 
 
 def number_without(gap: Quotient, quantities: Iterable[str]) -> Quotient:
@@ -298,7 +318,7 @@ class _Reader:
         if any(speaks_of(factor, self.variable) for factor in over.values()):
             return None
         of_round = {name: -factor / unit for name, factor in measure.items()}
-        above = {one.quantity: one for one in self._list_above_zero()}
+        above = {one.quantity: one for one in self.list_above_zero()}
         found = ClaimedBound(self.variable, self.least, of_round, over, of_start, given=given, above_zero=above)
         return found, constant, unit
 
@@ -329,7 +349,7 @@ class _Reader:
             if factor == -ONE and not one.most.zero:
                 yield one
 
-    def _list_above_zero(self) -> Iterator[Given]:
+    def list_above_zero(self) -> Iterator[Given]:
         """Hypotheses such as ``0 <= gap[t]``."""
         for one, factor in self._list_of_one_quantity():
             if one.variable and factor == ONE and one.most.zero:

@@ -122,6 +122,8 @@ class PotentialProgram:
 
     def _start(self, conditions: list[Any]) -> None:
         """V in the first round is at most what is claimed of the start, which has fallen so far."""
+        if not self.bound.start:
+            return
         begin = self.shape.begin
         fallen = 1.0 if self.bound.rate is None else self._value(self.bound.rate) ** begin
         start = {(name, 0): -fallen * self._value(r) for name, r in self.bound.start.items()}

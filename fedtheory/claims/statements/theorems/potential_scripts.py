@@ -114,8 +114,8 @@ class _Writer:
 
     @cached_property
     def start(self) -> str:
-        """What is claimed of the start."""
-        return self.sum_of(self.bound.start, "0")
+        """What is claimed of the start, or V itself where that is nothing."""
+        return self.sum_of(self.bound.start, "0") if self.bound.start else self.potential("", self.shape.begin)
 
     def end(self) -> list[str]:
         """The hypothesis about the start, where there is one."""
@@ -219,6 +219,14 @@ class _Writer:
             summed += f" + {self.sum_of(some.kept, write_round(m, after))}"
         lines.append(f"{total}: {summed} <= {reach} by combine {', '.join([every, *used])}")
         at = write_round(self.bound.variable, some.ahead)
+        if some.vanishes:
+            (name,) = self.bound.measure
+            pos, n = self.line("pos"), self.bound.variable
+            return [
+                *lines,
+                f"{pos}: 0 <= {name}[{n}] by derivation",
+                f"{done}: claim{self._number} by series {pos}, {total}",
+            ]
         if some.summed:
             return [*lines, f"{done}: claim{self._number} by combine {total}{f'({m}={at})' if some.ahead else ''}"]
         ((name, share),) = self.bound.measure.items()
@@ -240,6 +248,8 @@ class _Writer:
 
     def _start_in_numbers(self) -> str:
         """What is claimed of the start, with the number that a hypothesis has for a quantity in its place."""
+        if not self.bound.start:
+            return self.start
         known = {one.quantity: one.most for one in self.bound.of_start}
         rest = {name: e for name, e in self.bound.start.items() if name not in known}
         numbers = [f"{tidy_factor(e * known[name], {})}" for name, e in self.bound.start.items() if name in known]

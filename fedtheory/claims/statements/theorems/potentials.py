@@ -11,11 +11,10 @@ function of them. They are written as a script of lines, which is proved, or is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
 from fedtheory.claims.statements.theorems.one_round import write_of_one_round
@@ -29,8 +28,9 @@ from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.formulas import Unreadable
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.every_n.vectors import Form
-from fedtheory.proofs.parameters.field import ParameterField
+from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.scalings import Scaling, find_scalings, normalise, restore
+from fedtheory.proofs.regions.expressions import Expression
 
 #: what is said of a claim that has another shape
 SHAPES_OF_CLAIMS = (
@@ -40,8 +40,8 @@ SHAPES_OF_CLAIMS = (
 )
 #: degrees of the weights
 DEGREES = (1, 2)
-#: powers of parameters, and the factor that shows them
-POWERS, MOVED = (0, 1, -1, 2, -2, 3, -3), Fraction(8)
+#: powers of parameters, the factor that shows them, and one for where the region leaves room for no more
+POWERS, MOVED, NEARBY = (0, 1, -1, 2, -2, 3, -3), Fraction(8), Fraction(3, 2)
 #: points by which a rational function of the parameters is known
 FIT_POINTS = 16
 
@@ -73,13 +73,12 @@ def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Fo
     for shape in _list_shapes(bound, first):
         search = _Search(theorem, bound, shape)
         try:
-            weights = search.find_weights()
+            for weights in search.find_weights():
+                yield write_script(theorem, claim, bound, shape, weights)
         except (FedtheoryError, OverflowError, ZeroDivisionError) as error:  # there are no numbers of these rounds
             told.append(str(error))
             return
-        if weights is not None:
-            yield write_script(theorem, claim, bound, shape, weights)
-        elif search.why not in told:
+        if search.why and search.why not in told:
             told.append(search.why)
 
 
@@ -114,8 +113,8 @@ class _Search:
     def _program(self, point: Mapping[str, Fraction]) -> PotentialProgram:
         return PotentialProgram(self.theorem, self.bound, self.shape, self.places, point)
 
-    def find_weights(self) -> Weights | None:
-        """The coefficients that are not zero, in the parameters."""
+    def find_weights(self) -> Iterator[Weights]:
+        """The coefficients that are not zero, in the parameters: as products of powers, and where these prove nothing as rational functions."""
         here = dict(self.theorem.parameters.simple_points(1)[0])
         program = self._program(here)
         if program.missed({}) > MISSED:
@@ -126,13 +125,13 @@ class _Search:
                 else "that is the same in all rounds"
             )
             self.why = f"at {at} floats see none {kind}"
-            return None
+            return
+        yield from self._products(here, [_Base(name) for name in self.theorem.parameters.names], [])
+        yield from self._products_with_ends(here)
+        fitted = self._fitted()
+        if fitted is not None:
+            yield fitted
         self.why = "one was seen at a point, and no weights for all parameters"
-        found = self._simplest(program)
-        powers = None if found is None else self._powers(here, found)
-        if found is None or powers is None:
-            return self._fitted()
-        return {place: _with_powers(found[place], here, own) for place, own in powers.items()}
 
     def _simplest(self, program: PotentialProgram) -> dict[WeightPlace, Fraction] | None:
         """Each coefficient as the simplest number that those before it leave room for, at one point."""
@@ -148,41 +147,66 @@ class _Search:
             found[place], fixed[place] = chosen, float(chosen)
         return found
 
+    def _products(
+        self, here: Mapping[str, Fraction], bases: Sequence[_Base], scalings: list[Scaling]
+    ) -> Iterator[Weights]:
+        """Each coefficient as the simplest number at a point, times powers of the bases; what these leave open follows from units."""
+        found = self._simplest(self._program(here))
+        powers = None if found is None else self._powers(here, found, bases, scalings)
+        if found is None or powers is None:
+            return
+        field, restored = self._field, {}
+        for place, own in powers.items():
+            size = found[place] / math.prod(base.at(here) ** power for base, power in own.items())
+            value = math.prod((field.read(str(base)) ** power for base, power in own.items()), start=field.number(size))
+            restored[place] = restore(field, value, place[0], scalings)
+        yield self._written(restored)
+
+    def _products_with_ends(self, here: Mapping[str, Fraction]) -> Iterator[Weights]:
+        """Those with powers of how far parameters are from their open upper ends, too, where some have such."""
+        region = self.theorem.parameters
+        ends = [_Base(p.name, p.high) for p in region.parameters if p.high is not None and not p.high_closed]
+        if ends:
+            alone = [_Base(name) for name in region.names if name not in {s.base for s in self._scalings}]
+            yield from self._products(normalise(here, self._scalings), alone + ends, self._scalings)
+
     def _powers(
-        self, here: Mapping[str, Fraction], found: Mapping[WeightPlace, Fraction]
-    ) -> dict[WeightPlace, dict[str, int]] | None:
-        """With which power of each parameter each coefficient grows that is not zero."""
-        powers: dict[WeightPlace, dict[str, int]] = {place: {} for place, value in found.items() if value}
-        for name in self.theorem.parameters.names:
-            moves = ({**here, name: here[name] * factor} for factor in (MOVED, 1 / MOVED))
-            there = next((point for point in moves if self.theorem.parameters.inside(point)), None)
+        self,
+        here: Mapping[str, Fraction],
+        found: Mapping[WeightPlace, Fraction],
+        bases: Sequence[_Base],
+        scalings: list[Scaling],
+    ) -> dict[WeightPlace, dict[_Base, int]] | None:
+        """With which power of each base each coefficient grows that is not zero."""
+        powers: dict[WeightPlace, dict[_Base, int]] = {place: {} for place, value in found.items() if value}
+        for base in bases:
+            there = next((point for point in base.moves(here) if self.theorem.parameters.inside(point)), None)
             if there is None:
                 return None
+            there = normalise(there, scalings)
             program, fixed = self._program(there), {place: 0.0 for place, value in found.items() if not value}
             for place, own in powers.items():
                 room = program.room(place, fixed)
-                values = {power: float(found[place] * (there[name] / here[name]) ** power) for power in POWERS}
+                known = found[place] * math.prod((b.at(there) / b.at(here)) ** power for b, power in own.items())
+                values = {power: float(known * (base.at(there) / base.at(here)) ** power) for power in POWERS}
                 inside = [p for p in POWERS if room and _is_near(values[p], room)]
                 if not inside:
                     return None
-                own[name], fixed[place] = inside[0], values[inside[0]]
-        return {place: {name: power for name, power in own.items() if power} for place, own in powers.items()}
+                own[base], fixed[place] = inside[0], values[inside[0]]
+        return powers
 
     def _fitted(self) -> Weights | None:
         """Each coefficient as a rational function of the parameters that those before it leave room for, at many points.
 
         V of the start is taken to be what is claimed of it, if that leaves room for the other coefficients.
         """
-        import sympy
-
-        field = ParameterField(self.theorem.parameters)
-        scalings = self._scalings(field)
+        field, scalings = self._field, self._scalings
         every = (normalise(point, scalings) for point in self.theorem.parameters.simple_points(4 * FIT_POINTS))
         points = list({tuple(point.items()): point for point in every}.values())[:FIT_POINTS]
         programs = [self._program(point) for point in points]
         search = WeightFit(field, [n for n in field.names if n not in {s.base for s in scalings}], points, programs)
         at_start = {(name, 0): field.read(r.text()) for name, r in self.bound.start.items()}
-        found = search.find(self.places, at_start) or search.find(self.places, {})
+        found = search.find(self.places, at_start) or (search.find(self.places, {}) if at_start else None)
         if found is None:
             return None
         restored = {
@@ -190,12 +214,23 @@ class _Search:
             for place, v in found.items()
             if v != 0
         }
-        symbols = {name: sympy.Symbol(name) for name in field.names}
-        return {place: sympy.sympify(str(v.expression), locals=symbols) for place, v in restored.items()}
+        return self._written(restored)
 
-    def _scalings(self, field: ParameterField) -> list[Scaling]:
+    @cached_property
+    def _field(self) -> ParameterField:
+        return ParameterField(self.theorem.parameters)
+
+    def _written(self, found: Mapping[WeightPlace, RationalFunction]) -> Weights:
+        """As expressions in SymPy."""
+        import sympy
+
+        symbols = {name: sympy.Symbol(name) for name in self._field.names}
+        return {place: sympy.sympify(str(v.expression), locals=symbols) for place, v in found.items()}
+
+    @cached_property
+    def _scalings(self) -> list[Scaling]:
         """Changes of units; the multiplier of a quantity changes as its weight does."""
-        theorem = self.theorem
+        theorem, field = self.theorem, self._field
         assert theorem.states is not None
         numbers = field.parameters()
         trace = theorem.states.trace(numbers, theorem.parameters, 1, start=False, number=1)
@@ -203,19 +238,30 @@ class _Search:
             name: expect_quantity(text, trace.space, trace.states[0], numbers, theorem.formulas, Form())
             for name, text in theorem.quantities.items()
         }
-        system = trace.system(forms[next(iter(self.bound.start))])
+        system = trace.system(forms[next(iter(self.bound.start or self.bound.measure))])
         return find_scalings(field, replace(system, hypotheses=(*system.hypotheses, *forms.items())))
 
 
-def _with_powers(value: Fraction, here: Mapping[str, Fraction], powers: Mapping[str, int]) -> Any:
-    """A number at a point as a product of powers of parameters."""
-    import sympy
+@dataclass(frozen=True)
+class _Base:
+    """What powers are of: a parameter, or, with its open upper end, how far away that is, 1 - name/end."""
 
-    size = value / math.prod(here[name] ** power for name, power in powers.items())
-    found: Any = sympy.Rational(size.numerator, size.denominator)
-    for name, power in powers.items():
-        found *= sympy.Symbol(name) ** power
-    return found
+    name: str
+    end: Expression | None = None
+
+    def at(self, point: Mapping[str, Fraction]) -> Fraction:
+        """Its value at a point."""
+        return point[self.name] if self.end is None else 1 - point[self.name] / Fraction(self.end.at(point))
+
+    def moves(self, here: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
+        """Points at which it is another."""
+        if self.end is None:
+            yield from ({**here, self.name: here[self.name] * factor} for factor in (MOVED, 1 / MOVED, NEARBY, 1 / NEARBY))
+        else:
+            yield {**here, self.name: Fraction(self.end.at(here)) * (1 - self.at(here) / MOVED)}
+
+    def __str__(self) -> str:
+        return self.name if self.end is None else f"1 - {self.name}/({self.end})"
 
 
 def _is_near(value: float, room: tuple[float, float]) -> bool:
