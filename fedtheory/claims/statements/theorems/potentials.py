@@ -36,7 +36,7 @@ from fedtheory.proofs.regions.expressions import Expression
 SHAPES_OF_CLAIMS = (
     "one is looked for where a claim is about a round and the next, q[t+1] <= a*q[t] + c; bounds quantities of round N by those of round 0, "
     "q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or q[N] == rho**N*q[0]; those of some round, "
-    "exists t in a..N: q[t] <= C*start/(N - a + 1) + c; or a sum, sum(q[t], t, a, N) + b*r[N] <= C*start + c*N"
+    "exists t in a..N: q[t] <= C*start/(N - a + 1) + c; a sum, sum(q[t], t, a, N) + b*r[N] <= C*start + c*N; or a limit, q[N] -> 0 as N"
 )
 #: degrees of the weights
 DEGREES = (1, 2)
@@ -256,7 +256,9 @@ class _Base:
     def moves(self, here: Mapping[str, Fraction]) -> Iterator[dict[str, Fraction]]:
         """Points at which it is another."""
         if self.end is None:
-            yield from ({**here, self.name: here[self.name] * factor} for factor in (MOVED, 1 / MOVED, NEARBY, 1 / NEARBY))
+            yield from (
+                {**here, self.name: here[self.name] * factor} for factor in (MOVED, 1 / MOVED, NEARBY, 1 / NEARBY)
+            )
         else:
             yield {**here, self.name: Fraction(self.end.at(here)) * (1 - self.at(here) / MOVED)}
 

@@ -64,6 +64,21 @@ SUMS = {
     "a factor": claiming(CONVEX, "exists t in 1..N: 2*gap[t] <= L*d[0]/N"),
     "a factor, and rounds before": claiming(CONVEX, "exists t in 0..N-1: gap[t]/L <= d[0]/N"),
 }
+FREE = replace(STRONGLY, region="0 < L, 0 < lr < 2/L", rounds={"N": 0, "t": 0})
+LIMITS = {
+    "strongly convex, all steps": replace(
+        STRONGLY, region="0 < mu < L, 0 < lr < 2/L", rounds={"N": 0}, claim="d[N] -> 0 as N"
+    ),
+    "convex": claiming(replace(FREE, states=MethodStates("gd", "lr", "L, mu = 0")), "g[N] -> 0 as N"),
+    "without convexity": replace(
+        claiming(replace(FREE, states=MethodStates("gd", "lr", "L, mu = -L")), "g[N] -> 0 as N", "0 <= gap[t]"),
+        claim="g[N] -> 0 as N",
+        given={"bounded": "0 <= gap[t]"},
+    ),
+    "of averages": replace(
+        STRONGLY, states=MethodStates("fedavg", "lr, steps = 1", "L, mu"), rounds={"N": 0}, claim="d[N] -> 0 as N"
+    ),
+}
 NEAR = {
     "a round and the next": claiming(STRONGLY, "d[t+1] <= (1 - lr*mu)**3*d[t]"),
     "an identity": claiming(STRONGLY, "d[t+1] == d[t] - 2*lr*e[t] + lr**2*g[t]/2"),
@@ -73,9 +88,9 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize("case", [*ONE_ROUND, *SUMS])
+@pytest.mark.parametrize("case", [*ONE_ROUND, *SUMS, *LIMITS])
 def test_a_script_is_found_and_its_term_is_the_theorem_s(case: str) -> None:
-    theorem = (ONE_ROUND | SUMS)[case]
+    theorem = (ONE_ROUND | SUMS | LIMITS)[case]
     proof = prove_theorem(theorem)
     assert verify_term(theorem, proof.data).claims == proof.proved.claims == theorem.claims
 
@@ -90,6 +105,15 @@ def test_a_claim_of_one_round_has_a_script_of_one_line() -> None:
     assert prove_theorem(ONE_ROUND["a round and the next"]).theorem.proof == "done: claim by derivation"
     paid = prove_theorem(ONE_ROUND["a number that a hypothesis bounds"]).theorem.proof
     assert paid.splitlines()[-1] == "done: claim by combine step, unlike(r=t)"
+
+
+def test_no_script_is_found_for_a_limit_at_the_end_of_the_steps_and_none_has_a_capital() -> None:
+    assert isinstance(
+        find_proof(replace(LIMITS["strongly convex, all steps"], region="0 < mu < L, 0 < lr <= 2/L")), str
+    )
+    rate = claiming(STRONGLY, "d[N] <= max((1 - lr*mu)**2, 1/4)**N*d[0]")
+    told = find_proof(rate)
+    assert isinstance(told, str) and "max(" in told and "Max(" not in told
 
 
 def test_where_mu_may_be_L_the_author_is_told_to_say_that_it_is_less() -> None:
