@@ -115,7 +115,7 @@ def _balanced(curvature: Sequence[Sequence[Fraction]], centre: list[list[Fractio
 
 
 def require_run(states: MethodStates, run: QuadraticRun) -> None:
-    """See that the functions are of the class, and that the origin is stationary.
+    """See that the functions are of the class, that there are as many as the theorem has clients, and that the origin is stationary.
 
     Raises
     ------
@@ -125,6 +125,9 @@ def require_run(states: MethodStates, run: QuadraticRun) -> None:
     low, high = (states.constants[name].at(run.point) for name in ("mu", "L"))
     if not (low < high and all(low <= a <= high for row in run.curvature for a in row)):
         raise InvalidInput("the curvatures are not between mu and L")
+    who = states.who(run.point)
+    if who is not None and who.n != run.clients:
+        raise InvalidInput(f"the theorem is about {who.n} clients, and the run has {run.clients}")
     pulls = [sum(a[k] * b[k] for a, b in zip(run.curvature, run.centre, strict=True)) for k in range(len(run.start))]
     if any(pulls):
         raise InvalidInput("the origin is not stationary for the average")
@@ -152,8 +155,10 @@ class _OfClients:
 def list_end_runs(states: MethodStates, point: Mapping[str, Fraction]) -> Iterator[QuadraticRun]:
     """Runs that may come back: of curvatures at the ends of the class, one client and two unlike ones, from 1 and from where x stays."""
     low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+    who = states.who(point)
     for curvature, centre in (((high,), (0,)), ((low,), (0,)), ((high, low), (low, -high))):
-        rows = tuple((Fraction(a),) for a in curvature), tuple((Fraction(b),) for b in centre)
+        times = 1 if who is None else max(1, int(who.n) // len(curvature))
+        rows = tuple((Fraction(a),) for a in curvature * times), tuple((Fraction(b),) for b in centre * times)
         run = QuadraticRun(dict(point), *rows, (Fraction(1),))
         yield run
         with contextlib.suppress(FedtheoryError, ArithmeticError, LookupError, TypeError, ValueError):

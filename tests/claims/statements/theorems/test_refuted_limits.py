@@ -25,6 +25,7 @@ FALSE = {
     "steps of 2/L go to and fro": TO_AND_FRO,
     "a function may be flat": ends("0 < L, 0 < lr < 2/L", CONVEX),
     "two local steps of unlike clients": ends("0 < mu < L, 0 < lr < 1/L", MethodStates("fedavg", "lr, steps = 2", "L, mu")),
+    "four clients": ends("0 < mu < L, 0 < lr < 1/L", MethodStates("fedavg", "lr, steps = 2", "L, mu", clients="n = 4")),
     "another limit": ends("0 < L, 0 < lr < 2/L", CONVEX, "d[T] -> 2*d[0] as T"),
 }  # fmt: skip
 TRUE = {
@@ -60,3 +61,12 @@ def test_a_run_that_does_not_come_back_says_nothing_of_a_limit() -> None:
         replay_claim(TO_AND_FRO, replace(broken, instance=replace(broken.instance, point=shorter)))
     with pytest.raises(InvalidInput, match="along some rounds"):
         replay_claim(replace(TO_AND_FRO, claim="d[T] -> 0 as T in J"), broken)
+
+
+def test_a_run_has_as_many_clients_as_the_theorem() -> None:
+    of_four = FALSE["four clients"]
+    broken, of_two = refute_theorem(of_four), refute_theorem(FALSE["two local steps of unlike clients"])
+    assert isinstance(broken, BrokenClaim) and isinstance(of_two, BrokenClaim)
+    assert broken.instance.clients == 4 and of_two.instance.clients == 2
+    with pytest.raises(InvalidInput, match="about 4 clients, and the run has 2"):
+        replay_claim(of_four, of_two)
