@@ -13,7 +13,7 @@ from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, 
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, write_index
-from fedtheory.proofs.checker.formulas import show_tree
+from fedtheory.proofs.checker.formulas import Sentence, show_tree
 from fedtheory.proofs.checker.signature import Signature
 from fedtheory.proofs.checker.terms import Checker
 
@@ -34,13 +34,10 @@ def write_of_one_round(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
     if len({name for name, _ in rounds}) > 1 or (len(set(rounds)) == 1 and not number.zero):
         return
     done, step = (name_line(theorem, name + which.replace(" ", "_")) for name in ("done", "step"))
-    if not atoms:
-        yield FoundScript([f"{done}: claim{which} by combine"], {})
+    rule = "combine" if not atoms else "identity" if sentence.sign == "==" else "derivation"
+    yield FoundScript([f"{done}: claim{which} by {_for_values(theorem, sentence, rule)}"], {})
+    if rule != "derivation":
         return
-    if sentence.sign == "==":
-        yield FoundScript([f"{done}: claim{which} by identity"], {})
-        return
-    yield FoundScript([f"{done}: claim{which} by derivation"], {})
     index = write_index({name: 1 for name, _ in rounds[:1] if name}, min(k for _, k in rounds))
     parts = share_number(theorem, checker, number)
     if parts:
@@ -48,5 +45,16 @@ def write_of_one_round(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
         for given, factor in parts.values():
             right = right + factor * (Quotient.atom(f"{given.quantity}[{index}]") - given.most)
         used = ", ".join(f"{given.hypothesis}({given.variable}={index})" for given, _ in parts.values())
-        step_line = f"{step}: {show_tree(sentence.left)} <= {right.text()} by derivation"
+        by = _for_values(theorem, sentence, rule)
+        at = "".join(f"at {name}={value}: " for name, value in sentence.fixed)
+        step_line = f"{step}: {at}{show_tree(sentence.left)} <= {right.text()} by {by}"
         yield FoundScript([step_line, f"{done}: claim{which} by combine {step}, {used}"], {})
+
+
+def _for_values(theorem: Theorem, sentence: Sentence, rule: str) -> str:
+    """The rule, for one value after the other of each whole number that takes a few."""
+    for parameter in theorem.parameters.parameters:
+        if parameter.integer and parameter.name not in dict(sentence.fixed):
+            inner = f"({rule})" if ";" in rule else rule
+            rule = f"values {parameter.name}: {'; '.join([inner] * len(parameter.values()))}"
+    return rule

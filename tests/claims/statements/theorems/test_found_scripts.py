@@ -37,6 +37,13 @@ UNLIKE = replace(
 )
 
 
+MANY = replace(
+    UNLIKE,
+    region="0 < L, 0 < lr <= 1/(4*L), 0 < zeta, K in 1..3",
+    states=MethodStates("fedavg", "lr, steps = K", "L, mu = 0"),
+)
+
+
 def claiming(theorem: Theorem, *claims: str) -> Theorem:
     """The theorem with other claims, and the quantities that they speak of."""
     spoken = " ".join((*claims, *theorem.given.values()))
@@ -52,6 +59,12 @@ ONE_ROUND = {
     "an identity": claiming(STRONGLY, "d[t+1] == d[t] - 2*lr*e[t] + lr**2*g[t]"),
     "numbers beside a round": claiming(STRONGLY, "lr*mu <= 1", "d[t+1] <= d[t]"),
     "a round beside every round": claiming(STRONGLY, "d[t+1] <= d[t]", "d[N] <= (1 - lr*mu)**(2*N)*d[0]"),
+    "values of whole numbers": claiming(
+        replace(MANY, given={}, region="0 < L, 0 < lr <= 1/(4*L), K in 1..3, M in 1..2"),
+        "d[t+1] <= d[t] + 200*M*lr**2*z[t]",
+    ),
+    "values, and a number that a hypothesis bounds": claiming(MANY, "d[t+1] <= d[t] + 200*lr**2*zeta**2"),
+    "one of these values": claiming(MANY, "at K=2: d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
     "a number that a hypothesis bounds": claiming(UNLIKE, "d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
 }
 SUMS = {
