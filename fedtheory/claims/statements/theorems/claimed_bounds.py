@@ -120,7 +120,7 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     reader = _Reader(theorem, checker, variables[0])
     of_one = _of_some_summand(sentence, theorem.quantities)
     if of_one is not None and of_one[0].exists is not None:
-        bound = reader.of_sum(*of_one, reader.checker.value(sentence.right))
+        bound = reader.of_sum(*of_one)
     else:
         bound = reader.of_some_round(sentence, sentence.exists) if sentence.exists else reader.of_last_round(sentence)
     return None if bound is None or (sentence.sign == "==" and not bound.is_of_itself) else bound
@@ -186,8 +186,8 @@ def with_piece(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
     return changed
 
 
-def _of_some_summand(sentence: Sentence, quantities: Iterable[str]) -> tuple[Sentence, Quotient] | None:
-    """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number"; and what the left side adds to the sum.
+def _of_some_summand(sentence: Sentence, quantities: Iterable[str]) -> tuple[Sentence, Quotient, Quotient] | None:
+    """Of "a sum is at most R", a weaker sentence: "one of its terms is at most R through their number"; the sum's factor, and what is added.
 
     None where the left side has no such sum.
     """
@@ -200,7 +200,7 @@ def _of_some_summand(sentence: Sentence, quantities: Iterable[str]) -> tuple[Sen
                 return None
             number = f"(({show_tree(high)}) - ({show_tree(low)}) + 1)"
             right = read(f"({show_tree(sentence.right)})/(({factor.text()})*{number})")
-            return replace(sentence, left=term, right=right, exists=Exists(t, low, high)), rest
+            return replace(sentence, left=term, right=right, exists=Exists(t, low, high)), factor, rest
     return None
 
 
@@ -249,20 +249,22 @@ class _Reader:
             return None
         return replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant, paid=paid)
 
-    def of_sum(self, of_one: Sentence, added: Quotient, right: Quotient) -> ClaimedBound | None:
-        """A sum, and quantities of a round that are added to it, are at most the start."""
+    def of_sum(self, of_one: Sentence, factor: Quotient, added: Quotient) -> ClaimedBound | None:
+        """A sum with its factor, and quantities of a round that are added to it, are at most the start."""
         assert of_one.exists is not None
         bound = self.of_some_round(of_one, of_one.exists, summed=True)
         if bound is None or bound.some is None or added.zero:
             return bound
         rounds = {round_of_quantity(atom) for atom in self.checker.quantities_in(added)}
-        unit = right.linear_in(f"{next(iter(bound.start))}[0]")
-        if len(rounds) != 1 or unit is None or unit[1].zero:
+        if len(rounds) != 1:
             return None
         ((name, at),) = rounds
+        some = next(iter(bound.measure))
+        _, own = self.checker.value(of_one.left).linear_in(f"{some}[{of_one.exists.variable}]") or (NOTHING, NOTHING)
+        unit = own * factor / bound.measure[some]
         kept, number = self.take(added, write_index({self.variable: 1}, at))
-        kept = {quantity: factor / unit[1] for quantity, factor in kept.items()}
-        if name != self.variable or not number.zero or any(speaks_of(factor, name) for factor in kept.values()):
+        kept = {quantity: e / unit for quantity, e in kept.items()}
+        if name != self.variable or not number.zero or any(speaks_of(e, name) for e in kept.values()):
             return None
         return replace(bound, some=replace(bound.some, kept=kept, kept_at=at))
 

@@ -72,6 +72,13 @@ SUMS = {
     "up to the round before": claiming(CONVEX, "sum(gap[t], t, 0, N-1)/L + d[N] <= d[0]"),
     "less of the last round": claiming(CONVEX, "sum(g[t], t, 0, N-1)/L**2 + d[N]/2 + gap[N]/L <= 2*d[0]"),
     "an average": claiming(CONVEX, "sum(gap[t], t, 1, N)/N + L*d[N]/(2*N) <= L*d[0]/(2*N)"),
+    "a radius": replace(
+        CONVEX,
+        region="0 < L, 0 < R",
+        claim="2/L*sum(gap[t], t, 1, N) + d[N] <= R**2",
+        quantities={name: QUANTITIES[name] for name in ("gap", "d")},
+        given={"start": "d[0] <= R**2"},
+    ),
     "two quantities": claiming(CONVEX, "sum(2*gap[t]/L + g[t]/L**2, t, 1, N) + d[N] <= 2*d[0]"),
     "what is paid": claiming(UNLIKE, "2*lr*sum(gap[t], t, 0, N-1) + d[N] <= d[0] + N*L*lr**3*zeta**2"),
     "a factor": claiming(CONVEX, "exists t in 1..N: 2*gap[t] <= L*d[0]/N"),
