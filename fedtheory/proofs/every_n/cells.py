@@ -77,7 +77,13 @@ class AnyRows(np.ndarray):
             _refuse(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
         if "out" in options:
             options["out"] = tuple(map(_plain, options["out"]))
-        return _as_cells(ufunc(*map(_plain, inputs), **options), _common_rows(inputs))
+        try:
+            found = ufunc(*map(_plain, inputs), **options)
+        except CannotTrace:
+            raise
+        except TypeError as error:  # such as a number that is added to every entry of a vector
+            raise CannotTrace(f"np.{ufunc.__name__} is not one of vectors: {error}") from None
+        return _as_cells(found, _common_rows(inputs))
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Functions of NumPy that do not look at rows; the others are refused."""

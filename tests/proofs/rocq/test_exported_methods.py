@@ -97,6 +97,22 @@ EXAMPLES = {
           done: claim                            by combine all, d[0]*one
         """,
     ),
+    "the first rounds": on(
+        "gd",
+        "lr = 1/L",
+        "L, mu = 0",
+        "0 < L",
+        "sum(gap[t], t, 1, N) <= L/2*d[0]",
+        rounds={"t": 0, "N": 1},
+        quantities={"gap": GAP, "d": DISTANCE},
+        proof="""
+          step:  2/L*gap[t+1] + d[t+1] <= d[t]                 by derivation
+          first: 2/L*gap[1] + d[1] <= d[0]                     by derivation
+          all:   2/L*sum(gap[t], t, 1, N) + d[N] <= d[0]       by induction N: base combine first; step combine ih, step(t=N)
+          pos:   0 <= d[t]                                     by derivation
+          done:  claim                                         by combine all, pos(t=N)
+        """,
+    ),
     "an exponential, and a start": on(
         "gd",
         "lr",
@@ -140,6 +156,7 @@ def test_rocq_accepts_theorems_on_listed_methods(name: str, kept: Path) -> None:
         ("coins", "(r <= p ^ 2) ->\n", ""),
         ("weights that sum to one", "(forall n : nat, 0 <= w n) ->\n", ""),
         ("a round of the claim's own", "(c <= d N) ->", "(c <= d (S N)) ->"),
+        ("the first rounds", "<= L / 2 * d 0%nat)", "<= L / 2 * d 1%nat)"),
         ("an exponential, and a start", "(d 0%nat <= R_ ^ 2) ->\n", ""),
         ("resting on one with weights that depend on the round", "(2 <= N)%nat ->", ""),
     ],

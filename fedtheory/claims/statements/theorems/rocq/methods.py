@@ -154,9 +154,9 @@ class MethodForRocq:
     def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any state, then of all rounds."""
         stored = term.next_derivation(line)
-        if stored["start"]:
+        if stored["start"] and not self.natural.starts_anywhere:
             raise NotAvailable(f"{line.name}: a line about the first rounds is not written for Rocq")
-        rest, parts, variable = term.parts(line, goal)
+        rest, parts, variable = term.parts(line, goal, start=bool(stored["start"]))
         spoken = {atom for q in (rest, *(f for f, *_ in parts)) for atom in q.atoms}
         if spoken & {*stored["symbols"].values()}:
             raise NotAvailable(f"{line.name}: a line that speaks of a sequence is not written for Rocq")
@@ -188,7 +188,7 @@ class MethodForRocq:
                     term.prove(certificate, conclusion, region, self._zeros()),
                 )
             )
-        at = term.formulas.index(ast.Name(variable))
+        at = term.formulas.index(ast.Name(variable)) if variable else "0"
         given = term.script.own_names + names_of_rounds(rounds)
         proofs = [
             f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"

@@ -157,6 +157,12 @@ class Natural:
         self.name_evaluations()
         self.round_bases_end = len(self.bases)
 
+    @property
+    def starts_anywhere(self) -> bool:
+        """Whether a state is a point, and the first one x0, so that what is shown of the first rounds is shown of any."""
+        begun = vectors_of(self._start(self.problem, self.x_star))
+        return [*self.fields] == ["x"] and begun["x"].terms == self.x_star.terms
+
     def _start(self, problem: SymmetricProblem, x0: Vector) -> Any:
         return self.algorithm.init(problem, cell(x0))
 
