@@ -458,7 +458,7 @@ class Divergence(InstanceStatement):
         side = lies_within(polynomial, ONE)
         if side is None and found.stays_bounded():
             seen = np.abs(self.played_in_floats(point, 2 * LATER))
-            what = f"twice the largest |x| in {LATER} rounds, which it were to pass, at {where}, against the largest in {2 * LATER}"
+            what = f"twice the largest |x| in {LATER} rounds, which growth would pass, at {where}, against the largest in {2 * LATER}"
             passed, reached = 2 * found.largest_value(LATER), found.largest_value(2 * LATER)
             return Replay(what, 2 * float(seen[: LATER + 1].max()), float(seen.max()), passed, reached, "fractions", ())
         if side:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import (
@@ -105,6 +106,11 @@ class ClaimedBound:
         return alone and all((factor - self.start[name]).zero for name, factor in self.measure.items())
 
 
+def read_checker(theorem: Theorem) -> Checker:
+    """The checker's reading of a theorem, without its proof."""
+    return Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
+
+
 def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     """A claim as such a bound; None where it is something else."""
     if theorem.states is None or theorem.sequences or any(p.integer for p in theorem.parameters.parameters):
@@ -116,8 +122,7 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     variables = sorted(sentence.names & theorem.rounds.keys() - _bound_names(sentence))
     if len(variables) != 1:
         return None
-    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
-    reader = _Reader(theorem, checker, variables[0])
+    reader = _Reader(theorem, read_checker(theorem), variables[0])
     of_one = _of_some_summand(sentence, theorem.quantities)
     if of_one is not None and of_one[0].exists is not None:
         bound = reader.of_sum(*of_one)
@@ -129,14 +134,12 @@ def read_bound(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
 def _read_limit(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     """Of a quantity of round N that tends to zero: what a bound of its sum says."""
     name = sentence.to_infinity
-    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
-    reader = _Reader(theorem, checker, name)
-    measure, rest = reader.take(checker.gap(sentence), name)
+    reader = _Reader(theorem, read_checker(theorem), name)
+    measure, rest = reader.take(reader.checker.gap(sentence), name)
     if not rest.zero or sentence.along or sentence.fixed or [*measure.values()] != [-ONE]:
         return None
     taken = {*theorem.rounds, *theorem.all_parameters.names, *theorem.quantities, *theorem.where}
-    free = next(t for t in ("t", "r", *(f"t_{k}" for k in range(len(taken)))) if t not in taken)
-    some = SomeRound(free, reader.least, 0, ONE, summed=True, vanishes=True)
+    some = SomeRound(free_name("t", taken), reader.least, 0, ONE, summed=True, vanishes=True)
     above = {one.quantity: one for one in reader.list_above_zero()}
     return ClaimedBound(name, reader.least, dict.fromkeys(measure, ONE), {}, some=some, above_zero=above)
 

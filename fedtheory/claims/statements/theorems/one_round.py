@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fedtheory.claims.statements.theorems.claimed_bounds import number_without, round_of_quantity, share_number
+from fedtheory.claims.statements.theorems.claimed_bounds import (
+    number_without,
+    read_checker,
+    round_of_quantity,
+    share_number,
+)
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, name_line, number_of_claim
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient, write_index
 from fedtheory.proofs.checker.formulas import Sentence, show_tree
-from fedtheory.proofs.checker.signature import Signature
-from fedtheory.proofs.checker.terms import Checker
 
 
 def write_of_one_round(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
@@ -23,7 +26,7 @@ def write_of_one_round(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
     sentence, which = theorem.sentences[claim], number_of_claim(theorem, claim)
     if sentence.exists is not None or sentence.sign not in ("<=", "=="):
         return
-    checker = Checker(Signature.read(theorem.skeleton()), theorem.claims, {})
+    checker = read_checker(theorem)
     gap = checker.gap(sentence)
     atoms = sorted(checker.quantities_in(gap))
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient, value_of
@@ -291,7 +291,7 @@ def name_line(theorem: Theorem, name: str) -> str:
     """A name for a line that nothing of the theorem has."""
     taken = {*theorem.given, *theorem.rests, *theorem.quantities, *theorem.where}
     taken |= {*theorem.all_parameters.names, *theorem.rounds}
-    return next(f"{name}{i or ''}" for i in itertools.count() if f"{name}{i or ''}" not in taken)
+    return free_name(name, taken)
 
 
 def write_round(name: str, later: int) -> str:
