@@ -375,6 +375,60 @@ Proof.
   revert phi; induction t as [|t IH]; intros phi; cbn [expected run]; trivial; rewrite IH; unfold step; cbn [fold_right fst snd]; ring.
 Qed.
 
+(* ---- from any state, and what is drawn after it, to laws of states ----------------------------------------------------------------- *)
+Section Laws.
+Context {S : Type}.
+Implicit Types (phi : S -> R) (law later : list (R * S)) (l : list (R * (S -> R))).
+Definition averaged l law : R := fold_right (fun part rest => fst part * mean_over (snd part) law + rest) 0 l.
+Lemma mean_linear a phi psi law : mean_over (fun s => a * phi s + psi s) law = a * mean_over phi law + mean_over psi law.
+Proof. unfold mean_over; induction law as [|o os IH]; cbn [fold_right]; [ring | rewrite IH; ring]. Qed.
+Lemma mean_combined l law : mean_over (combined l) law = averaged l law.
+Proof.
+  induction l as [|[a phi] l IH].
+  - unfold mean_over; induction law as [|o os IH]; cbn in *; [|rewrite IH]; ring.
+  - transitivity (a * mean_over phi law + mean_over (combined l) law); [apply mean_linear | now rewrite IH].
+Qed.
+Lemma mean_const b law : is_law law -> mean_over (fun _ => b) law = b.
+Proof.
+  intros [_ T]; transitivity (b * fold_right (fun o rest => fst o + rest) 0 law); [clear T | rewrite T; ring].
+  unfold mean_over; induction law as [|o os IH]; cbn [fold_right]; [|rewrite IH]; ring.
+Qed.
+Lemma mean_app phi law later : mean_over phi (law ++ later) = mean_over phi law + mean_over phi later.
+Proof. unfold mean_over; induction law as [|o os IH]; cbn [fold_right app]; [|rewrite IH]; ring. Qed.
+Lemma mean_times p phi law : mean_over phi (map (fun o => (p * fst o, snd o)) law) = p * mean_over phi law.
+Proof. unfold mean_over; induction law as [|o os IH]; cbn [fold_right map fst snd]; [|rewrite IH]; ring. Qed.
+Lemma mean_shift b l law : is_law law -> mean_over (fun s => b + combined l s) law = b + averaged l law.
+Proof.
+  intros L; rewrite <- mean_combined; transitivity (mean_over (fun _ => b) law + mean_over (combined l) law); [|now rewrite mean_const].
+  clear L; unfold mean_over; induction law as [|o os IH]; cbn [fold_right]; [|rewrite IH]; ring.
+Qed.
+Lemma mean_most phi law : is_law law -> Forall (fun o => phi (snd o) <= 0) law -> mean_over phi law <= 0.
+Proof.
+  intros [P _] H; unfold mean_over; induction H as [|o os H0 H1 IH]; cbn [fold_right]; [lra|].
+  inversion_clear P as [|? ? P0 P1]; specialize (IH P1); nra.
+Qed.
+Lemma mean_later phi law branches : List.length law = List.length branches ->
+  mean_over phi (flat_map (fun pair => map (fun o => (fst (fst pair) * fst o, snd o)) (snd pair)) (List.combine law branches))
+  = fold_right (fun pair rest => fst (fst pair) * mean_over phi (snd pair) + rest) 0 (List.combine law branches).
+Proof.
+  revert branches; induction law as [|o os IH]; intros [|branch bs] E; try discriminate; cbn [List.combine flat_map fold_right fst snd]; [reflexivity|].
+  rewrite mean_app, mean_times, IH; [reflexivity | now injection E].
+Qed.
+Theorem on_average (next : S -> list (R * S) -> Prop) l l' b law later : is_law law -> drawn_from next law later ->
+  (forall s branch, next s branch -> b + combined l s + mean_over (combined l') branch <= 0) -> b + averaged l law + averaged l' later <= 0.
+Proof.
+  intros L (branches & F & ->) H; rewrite <- (mean_shift b l law L), <- (mean_combined l'), mean_later by (clear - F; induction F; cbn; congruence).
+  destruct L as [P _]; induction F as [|o branch os bs N F IH]; cbn [List.combine fold_right fst snd]; [unfold mean_over; cbn; lra|].
+  inversion_clear P as [|? ? P0 P1]; specialize (IH P1); specialize (H _ _ N).
+  change (mean_over (fun s => b + combined l s) (o :: os)) with (fst o * (b + combined l (snd o)) + mean_over (fun s => b + combined l s) os); nra.
+Qed.
+Theorem on_average_here (known : S -> Prop) l b law : is_law law -> Forall (fun o => known (snd o)) law ->
+  (forall s, known s -> b + combined l s <= 0) -> b + averaged l law <= 0.
+Proof.
+  intros L K H; rewrite <- (mean_shift b l law L); apply mean_most; trivial; revert K; apply Forall_impl; intros; now apply H.
+Qed.
+End Laws.
+
 (* ---- what is left to arithmetic ------------------------------------------------------------------------------------------------------ *)
 Lemma of_product f q e : 0 < f -> 0 <= e -> q = f * e -> 0 <= q.
 Proof. intros F H ->; apply Rmult_le_pos; lra. Qed.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from fedtheory.claims.statements.theorems.quantities import names_of_quantity
@@ -55,6 +56,8 @@ class PlayedForRocq:
         own = {f.name: f.client for f in self.functions}
         if any(own.get(f.name) != f.client for w in self.windows.values() for f in w.functions):
             raise NotAvailable("rounds with different functions are not written for Rocq")
+        #: whether rounds have outcomes: a round has a law of states then, and no state
+        self.drawn = any(w.drawn for w in self.windows.values())
         self.described = self._describe()
         self.definitions: Sequence[str] = self.described.texts
 
@@ -101,8 +104,11 @@ class PlayedForRocq:
         )
         found.texts.append("".join(f"Arguments state_{word} {{V C}}. " for word in self.fields).strip())
         for window in self.windows.values():
-            arguments = "".join(f" (st{k} : state C)" for k in range(window.last + 1))
+            arguments = "".join(f" (st{k} : state C)" for k in range(len(window.states)))
             found.add(window.word, arguments, "Prop", self._predicate(window), window.comment)
+            if window.drawn:
+                branch = " (st0 : state C) (branch : list (R * state C))"
+                found.add(_drawn_word(window), branch, "Prop", self._branch(window), "what is drawn after a state")
         open_state = f"let '(State {' '.join(f'{identifier(w)}_' for w in self.fields)}) := s in"
         for word, text in self.term.quantities.items():
             found.add(f"{word}_of", " (s : state C)", "R", f"{open_state} {self._print(text)}", text)
@@ -111,6 +117,12 @@ class PlayedForRocq:
     def _predicate(self, window: Window) -> str:
         bound, said = self._bound(window), [*self._said(window), "True"]
         return (f"exists{bound},\n  " if bound else "") + " /\\\n  ".join(said)
+
+    def _branch(self, window: Window) -> str:
+        """That outcomes with their chances are drawn after a state."""
+        outcomes = "; ".join(f"({window.write(chance).text()}, st{place})" for chance, place in window.groups[1])
+        later = " ".join(f"st{place}" for _, place in window.groups[1])
+        return f"exists {later} : state C, branch = [{outcomes}] /\\ {{{window.word}}} st0 {later}"
 
     def _bound(self, window: Window) -> str:
         """What a window's predicate says to exist."""
@@ -161,7 +173,11 @@ class PlayedForRocq:
                     else f"in_class {sizes} {own} {own}_grad"
                 )
                 found.append(Binder(f"class_{own}", text, True))
-        found.append(Binder("states", "nat -> state C"))
+        if self.drawn:
+            found.append(Binder("law", "nat -> list (R * state C)"))
+            found.append(Binder("laws", "(forall t : nat, is_law (law t))", True))
+        else:
+            found.append(Binder("states", "nat -> state C"))
         for window in self.windows.values():
             if window.start:
                 found.append(Binder(window.word, self._supposed(window, "0%nat"), True))
@@ -176,12 +192,20 @@ class PlayedForRocq:
     def _supposed(self, window: Window, t: str) -> str:
         """The predicate of states from a round on."""
         inside = {s: f"({identifier(seq)} {_later(t, k)})" for s, (seq, k) in window.every_symbol.items()}
-        call = [inside.get(word, word) for word in self.described.call(window.word).split()]
+        word = _drawn_word(window) if window.drawn else window.word
+        call = [inside.get(word, word) for word in self.described.call(word).split()]
+        if window.drawn:
+            return f"drawn_from ({' '.join(call)}) (law {t}) (law {_later(t, 1)})"
+        if self.drawn and window.last == 0:
+            return f"Forall (fun o => {' '.join(call)} (snd o)) (law {t})"
+        if self.drawn:
+            raise NotAvailable("a round without draws of a run that has some is not written for Rocq")
         return " ".join([*call, *(f"(states {_later(t, k)})" for k in range(window.last + 1))])
 
     def said(self, word: str) -> str:
         """A quantity in the round ``t``."""
-        return f"{self.described.call(f'{word}_of')} (states t)"
+        call = self.described.call(f"{word}_of")
+        return f"mean_over ({call}) (law t)" if self.drawn else f"{call} (states t)"
 
     def open(self) -> list[str]:
         """Quantities by their names, and what opens a window's predicate."""
@@ -252,7 +276,8 @@ class PlayedForRocq:
             conclusion, shown = ZERO, ZERO
             certificate.implicit.clear()
             for factor, word, n in reversed(numbers):
-                own = apply(f"{self.described.call(f'{word}_of')} st{n}")
+                call = self.described.call(f"{word}_of")
+                own = window.expectation(n, partial(_of_state, call))
                 conclusion = Real("+", (Real("*", (factor, certificate.quantity(word, n))), conclusion))
                 shown = Real("+", (Real("*", (factor, own)), shown))
             if certificate.implicit:
@@ -261,7 +286,8 @@ class PlayedForRocq:
             conclusion, shown = Real("+", (alone, conclusion)), Real("+", (alone, shown))
             proof = term.prove(certificate, conclusion, term.region_of(ranges, rounds))
             proof = _with_gradients(proof, certificate)
-            said.append(self._of_any_states(term, line, window, shown, rounds, symbols, proof))
+            lemma = self._of_any_states(term, line, window, shown, rounds, symbols, proof)
+            said.append(self._on_average(term, lemma, window, alone, numbers, rounds, symbols) if self.drawn else lemma)
         return self._of_rounds(term, goal, said, rest, parts, variable, window, rounds, symbols)
 
     def _symbols(self, window: Window, stored: Mapping[str, Any]) -> list[NumberRange]:
@@ -289,16 +315,12 @@ class PlayedForRocq:
         symbols: Sequence[NumberRange],
         proof: str,
     ) -> str:
-        least = term.checker.signature.rounds
         lemma = f"{term.prefix}{line.name}_of_any_states_{term.script.count}"
-        over = term.script.over + "".join(
-            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
-        )
-        over += "".join(f"forall {r.name} : R, {''.join(f'{h} -> ' for h in r.hypotheses())}" for r in symbols)
-        names = term.script.own_names + names_of_rounds(rounds)
-        names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
+        over, names = self._over(term, rounds, symbols)
         states = _states_of(window)
-        opened = " ".join(f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(window.last + 1))
+        opened = " ".join(
+            f"[{' '.join(f'{identifier(w)}_{k}' for w in self.fields)}]" for k in range(len(window.states))
+        )
         asked = " ".join([f"open_{window.word}", *self._symbols_of_call(window), *("_" for _ in window.states)])
         projections = " ".join(f"state_{word}" for word in self.fields)
         lines = [
@@ -313,6 +335,81 @@ class PlayedForRocq:
             "Proof.\n  " + "\n  ".join(lines) + "\nQed."
         )
         return lemma
+
+    def _on_average(
+        self,
+        term: WrittenTerm,
+        lemma: str,
+        window: Window,
+        alone: Real,
+        numbers: Sequence[tuple[Real, str, int]],
+        rounds: Sequence[str],
+        symbols: Sequence[NumberRange],
+    ) -> str:
+        """From a state and what is drawn after it to sums of parts, of which `on_average` speaks."""
+        over, names = self._over(term, rounds, symbols)
+        parts = [
+            "; ".join(f"({f.text()}, {self.described.call(f'{w}_of')})" for f, w, n in numbers if n == k)
+            for k in (0, 1)
+        ]
+        call = self.described.call(window.word)
+        here = f"{alone.text(49)} + combined [{parts[0]}] st0"
+        if window.drawn:
+            later = " ".join(f"st{place}" for _, place in window.groups[1])
+            said = (
+                f"forall (st0 : state C) branch, {self.described.call(_drawn_word(window))} st0 branch -> "
+                f"{here} + mean_over (combined [{parts[1]}]) branch <= 0"
+            )
+            opened = f"st0 branch ({later.replace(' ', ' & ')} & -> & {_HELD})"
+            known = f"{lemma}{names} st0 {later} {_HELD}"
+        else:
+            said, opened, known = (
+                f"forall st0 : state C, {call} st0 -> {here} <= 0",
+                f"st0 {_HELD}",
+                f"{lemma}{names} st0 {_HELD}",
+            )
+        own = f"{lemma}_average"
+        term.texts.append(
+            f"Lemma {own} : {over}{said}.\nProof.\n  intros{names} {opened}; refine (Rle_trans _ _ _ (Req_le _ _ _) ({known})).\n"
+            "  unfold combined, mean_over; cbn [fold_right fst snd]; first [ring | field; nonzero].\nQed."
+        )
+        return own
+
+    def _of_laws(
+        self,
+        term: WrittenTerm,
+        lemma: str,
+        window: Window,
+        rest: Quotient,
+        parts: Sequence[LinePart],
+        sign: int,
+        t: str,
+        given: str,
+        held: str,
+    ) -> str:
+        """From any state and what is drawn after it to expectations of a round and the next."""
+        formulas, sums, lists = term.formulas, list[str](), list[str]()
+        for k in (0, 1):
+            own = [(formulas.quotient(f * Quotient.number(sign)).text(39), w) for f, w, n in parts if n == k]
+            sums.append("".join(f"{f} * {identifier(w)} {_later(t, k)} + (" for f, w in own) + "0" + ")" * len(own))
+            lists.append("; ".join(f"({f}, {self.described.call(f'{w}_of')})" for f, w in own))
+        alone = formulas.quotient(rest).text(49)
+        if window.drawn:
+            known = f"on_average _ [{lists[0]}] [{lists[1]}] ({alone}) _ _ (laws {t}) {held} ({lemma}{given})"
+            return f"refine (of_gap _ _ _ ({known} : {alone} + ({sums[0]}) + ({sums[1]}) <= 0) _)"
+        known = f"on_average_here _ [{lists[0]}] ({alone}) _ (laws {t}) {held} ({lemma}{given})"
+        return f"refine (of_gap _ _ _ ({known} : {alone} + ({sums[0]}) <= 0) _)"
+
+    def _over(self, term: WrittenTerm, rounds: Sequence[str], symbols: Sequence[NumberRange]) -> tuple[str, str]:
+        """What a lemma about any states is about besides: parameters, rounds, numbers of sequences; and the names of these."""
+        least = term.checker.signature.rounds
+        over = term.script.over + "".join(
+            f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
+        )
+        over += "".join(f"forall {r.name} : R, {''.join(f'{h} -> ' for h in r.hypotheses())}" for r in symbols)
+        names = term.script.own_names + names_of_rounds(rounds)
+        names += "".join(f" {r.name} {r.name}_low{'' if r.high is None else f' {r.name}_high'}" for r in symbols)
+        return over, names
 
     def _of_rounds(
         self,
@@ -334,10 +431,16 @@ class PlayedForRocq:
             at = _later(t, k)
             own = identifier(seq)
             given += f" ({own} {at}) ({own}_low {at})" + ("" if r.high is None else f" ({own}_high {at})")
-        given += "".join(f" (states {_later(t, k)})" for k in range(window.last + 1))
+        if not self.drawn:
+            given += "".join(f" (states {_later(t, k)})" for k in range(window.last + 1))
         held = f"is_{window.word}" if window.start else f"(is_{window.word} {t} ltac:(lia))"
         formulas, proofs = term.formulas, []
         for lemma, sign in zip(said, (1, -1), strict=False):
+            if self.drawn:
+                proofs.append(
+                    self._of_laws(term, lemma, window, rest * Quotient.number(sign), parts, sign, t, given, held)
+                )
+                continue
             shown: Real = ZERO
             for factor, word, n in reversed(parts):
                 quantity = apply(f"{identifier(word)} {_later(t, n)}")
@@ -351,6 +454,16 @@ class PlayedForRocq:
         return f"{divisors} apply Rle_antisym; [{' | '.join(proofs)}]; {end}".strip()
 
 
+def _of_state(call: str, place: int) -> Real:
+    """A quantity of a state of a window."""
+    return apply(f"{call} st{place}")
+
+
+def _drawn_word(window: Window) -> str:
+    """What says which outcomes are drawn after a state."""
+    return f"drawn_{window.last}"
+
+
 def _with_gradients(proof: str, certificate: WindowCertificate) -> str:
     """Tactics that give a certificate's proof; a variable that quantities call a gradient is one."""
     if not certificate.gradients:
@@ -362,7 +475,7 @@ def _with_gradients(proof: str, certificate: WindowCertificate) -> str:
 
 
 def _states_of(window: Window) -> str:
-    return " ".join(f"st{k}" for k in range(window.last + 1))
+    return " ".join(f"st{k}" for k in range(len(window.states)))
 
 
 def _later(t: str, k: int) -> str:

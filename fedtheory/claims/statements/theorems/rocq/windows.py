@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -29,7 +29,7 @@ from fedtheory.proofs.every_n.vectors import Form, Vector
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.rocq.derivations import conjunction
-from fedtheory.proofs.rocq.expressions import Real, Vec, apply, identifier, inner_text, of_client, scoped, total
+from fedtheory.proofs.rocq.expressions import ZERO, Real, Vec, apply, identifier, inner_text, of_client, scoped, total
 from fedtheory.proofs.rocq.settings import NumberSetting, rocq_list
 
 
@@ -37,6 +37,7 @@ from fedtheory.proofs.rocq.settings import NumberSetting, rocq_list
 class Window:
     """A state and the ``last`` ones after it, or with ``start`` those of a run from its start, in bases.
 
+    ``states``: of each round one, or its outcomes where it is drawn; ``groups``: of each round the outcomes' chances and places among the states.
     ``every_symbol``: of the names of numbers of sequences that the states read, the sequence and how many rounds on.
     """
 
@@ -60,15 +61,20 @@ class Window:
         self._played = states.play_raw(self._played_in, self.numbers, self.last, start=self.start)
         # averages over clients that are drawn have a part that vanishes on average alone
         who = getattr(states.play, "who", None)
-        if any(len(outcomes_of(s)) > 1 for s in self._played) or (who is not None and who(self.numbers) is not None):
-            raise NotAvailable("rounds with draws that a function plays are not written for Rocq")
+        if who is not None and who(self.numbers) is not None:
+            raise NotAvailable("rounds of clients that are drawn, which a function plays, are not written for Rocq")
+        self.drawn = any(len(outcomes_of(s)) > 1 for s in self._played)
+        if self.drawn and (self.last > 1 or self.start):
+            raise NotAvailable("draws of more than one round after any state are not written for Rocq")
         self._begin()
 
     def _begin(self) -> None:
         """Name what was played, in a world of its own."""
         self.world, twins = self._played_in.fork()
         outcomes = name_states(self.world, self._played, self.last, twins)
-        self.states: list[Mapping[str, Any]] = [known for ((_, known),) in outcomes]
+        every = iter(range(sum(map(len, outcomes))))
+        self.groups = [[(chance, next(every)) for chance, _ in of_round] for of_round in outcomes]
+        self.states: list[Mapping[str, Any]] = [known for of_round in outcomes for _, known in of_round]
         self.functions: list[FunctionOf] = self.world.functions
         self.counts = {f.name: len(f.evaluations) for f in self.functions}
         self.hypotheses = list(self.world.hypotheses)
@@ -235,6 +241,16 @@ class Window:
         """The fact on an evaluation."""
         return f"at_{self.term.function_name(f.name)}_{k}"
 
+    def expectation(self, k: int, of_state: Callable[[int], Real]) -> Real:
+        """A number of the states of the k-th round, times their chances."""
+        group = self.groups[k]
+        if len(group) == 1:
+            return of_state(group[0][1])
+        found = ZERO
+        for chance, place in reversed([(self.write(chance), of_state(place)) for chance, place in group]):
+            found = Real("+", (Real("*", (chance, place)), found))
+        return found
+
     def printer(self, k: int, certificate: WindowCertificate | None = None) -> QuantityPrinter:
         """What evaluates quantities of the k-th state: in a certificate's numbers, or in the names of its fields."""
         return _Printer(self, self.states[k], certificate)
@@ -365,8 +381,9 @@ class WindowCertificate:
         return self.vec_data(self.window.vec(v))
 
     def quantity(self, word: str, k: int) -> Real:
-        """A quantity of the k-th state."""
-        return self.window.printer(k, self).read(self.window.term.quantities[word])
+        """A quantity of the k-th round, in expectation where it is drawn."""
+        text = self.window.term.quantities[word]
+        return self.window.expectation(k, lambda place: self.window.printer(place, self).read(text))
 
     def place(self, e: Real) -> int | None:
         """Where a number stands among parameters, factors and quantities."""
