@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,7 @@ from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_th
 from fedtheory.claims.statements.theorems.rocq.exporting import write_theorem_for_rocq
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.worlds import norm2
 from fedtheory.core.errors import NotAvailable
 from paper_checks.afedpd import virtual_update
 from paper_checks.literature import federated
@@ -33,7 +35,40 @@ def clients_at_a_number(world: Any, p: Any, last: int) -> list[Any]:
     return states
 
 
+def steps_with_noise(world: Any, p: Any, last: int) -> list[Any]:
+    """x - lr (grad f(x) + e) or x - lr (grad f(x) - e), with the chances p and 1 - p of two lengths of e that make it unbiased."""
+    f, x = world.function(p.L, p.mu), world.vector("x")
+    world.at(f, x * 0, "least", g=x * 0)
+    states = [[(Fraction(1), SimpleNamespace(x=x))]]
+    for k in range(last):
+        found = []
+        for chance, state in states[-1]:
+            g, _ = world.at(f, state.x, f"g{k}")
+            e = world.vector(f"e{k}")
+            world.assume("noise", norm2(e) * (p.p / (1 - p.p)) - p.sigma**2)
+            for own, error in ((p.p, e), (1 - p.p, e * (-p.p / (1 - p.p)))):
+                found.append((chance * own, SimpleNamespace(x=state.x - (g + error) * p.lr)))
+        states.append(found)
+    return states
+
+
 EXAMPLES = {
+    "draws": Theorem(
+        name="draws",
+        region="0 < mu < L, 0 < lr <= 1/L, 0 < sigma, 0 < p < 1",
+        states=PlayedStates(steps_with_noise),
+        rounds={"t": 0, "N": 0},
+        assumed={"noise": "the variance of the noise is at most sigma^2"},
+        quantities={"d": "norm2(x)"},
+        claim="d[N] <= (1 - lr*mu)**N*d[0] + lr*sigma**2/mu",
+        proof="""
+          step: d[t+1] <= (1 - lr*mu)**2*d[t] + lr**2*sigma**2     by derivation
+          pos:  0 <= d[t]                                          by derivation
+          all:  d[N] <= (1 - lr*mu)**N*d[0] + lr*sigma**2/mu
+                  by induction N: base combine; step combine (1 - lr*mu)*ih, step(t=N), (lr*mu*(1 - lr*mu))*pos(t=N)
+          done: claim                                              by combine all
+        """,
+    ),
     "proximal point": PROXIMAL_POINT,
     "a sequence of numbers": Theorem(
         name="a sequence of numbers",
@@ -197,6 +232,15 @@ def test_states_are_any_that_are_what_the_function_makes_of_them(proofs: dict[st
     assert "exists t : nat, (1%nat <= t <= T)%nat /\\ S_ (S t) <= 2 * (F 1%nat - F (S T)) / (eta * INR T)" in said
 
 
+def test_states_that_are_drawn_have_a_law_in_every_round(proofs: dict[str, ProvedTheorem]) -> None:
+    """Each state of the law has outcomes of its own, with their chances; quantities are expectations."""
+    said = write_theorem_for_rocq(proofs["draws"], "draws").files()["Statement.v"]
+    assert "branch = [(p, st1); (1 - p, st2)] /\\" in said and "forall law : nat -> list (R * state C)," in said
+    assert "(forall t : nat, is_law (law t)) ->" in said
+    assert "drawn_from (drawn_1 lr sigma p f_grad) (law t) (law (S t))" in said
+    assert "let d (t : nat) : R := mean_over (d_of) (law t) in" in said
+
+
 def test_sequences_and_hypotheses_are_premises(proofs: dict[str, ProvedTheorem]) -> None:
     """With the ranges of sequences; what states assume is a part of their predicate."""
     said = write_theorem_for_rocq(proofs["a sequence of numbers"], "numbers").statement
@@ -216,7 +260,7 @@ def test_what_is_not_written_is_named() -> None:
 
 def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_part() -> None:
     """The average over the active clients is that of all on average alone."""
-    with pytest.raises(NotAvailable, match="rounds with draws"):
+    with pytest.raises(NotAvailable, match="clients that are drawn"):
         write_theorem_for_rocq(prove_theorem(virtual_update.UNBIASED), "unbiased")
 
 
@@ -276,6 +320,8 @@ def test_rocq_refuses_a_claim_about_played_states_that_is_one_percent_too_strong
     ("name", "premise"),
     [
         ("clients, a regulariser and a hypothesis", "low - R_ (mean x_i) <= 0 /\\\n"),
+        ("draws", "(forall t : nat, is_law (law t)) ->\n"),
+        ("draws", "(1 - p, st2)"),
         ("a sequence of numbers", "(t 0%nat = 1) ->\n"),
         ("a limit along some rounds", "endless J ->\n"),
         ("proximal point", "in_class L 0 f f_grad ->\n"),
