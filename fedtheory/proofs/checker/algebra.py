@@ -400,24 +400,38 @@ def _maximum(a: Quotient, b: Quotient) -> Quotient:
 
 
 def _raise(base: Quotient, exponent: Quotient, what: str) -> Quotient:
-    """A power; its exponent is a sum of rational multiples of products of names."""
+    """A power; its exponent is a sum of rational multiples of products of whole powers of names."""
     number = exponent.constant()
     if number is not None and number.denominator == 1:
         return base ** int(number)
-    if exponent.below or any(not 0 <= p <= MOST_POWER or p != int(p) for at in exponent.numerator for _, p in at):
+    if exponent.below or any(
+        not -MOST_POWER <= p <= MOST_POWER or p != int(p) for at in exponent.numerator for _, p in at
+    ):
         raise Unreadable(
-            f"the exponent of {what} is not a polynomial in names; let a quotient be a parameter, as k is with mu = k*L"
+            f"the exponent of {what} has a sum below, or roots; let it be a parameter, as k is with mu = k*(L + mu)"
         )
     if base.constant() == 1:
         return Quotient.number(1)
     total = Quotient.number(1)
     for at, factor in exponent.numerator.items():
-        if not at:
-            total = total * _number_power(base, factor)
-        else:
-            unit = "*".join(name for name, power in at for _ in range(int(power)))
-            total = total * _named_power(base, unit, factor)
+        total = total * (_named_power(base, unit_of(at), factor) if at else _number_power(base, factor))
     return total
+
+
+def unit_of(monomial: Iterable[tuple[str, PowerOfAtom]]) -> str:
+    """A product of whole powers of names as it stands in exponents: ``1/L*N*mu`` is N mu/L."""
+    return "*".join(
+        sorted(name if power > 0 else f"1/{name}" for name, power in monomial for _ in range(abs(int(power))))
+    )
+
+
+def multiply_units(a: str, b: str) -> str:
+    """Their product; "" where it is one."""
+    powers: dict[str, int] = {}
+    for word in (*a.split("*"), *b.split("*")):
+        name = word.removeprefix("1/")
+        powers[name] = powers.get(name, 0) + (1 if name == word else -1)
+    return unit_of((name, power) for name, power in powers.items() if name not in ("", "1"))
 
 
 def _number_power(base: Quotient, power: Fraction) -> Quotient:
@@ -442,8 +456,12 @@ def _named_power(base: Quotient, unit: str, factor: Fraction) -> Quotient:
     total = Quotient.number(1)
     for text, power in base_pieces(base):
         inner, own = power_of_atom(text) or (text, "1")
-        both = unit if own == "1" else "*".join(sorted((*own.split("*"), *unit.split("*"))))
-        total = total * Quotient.atom(f"({inner})**({both})", _plain(power * factor))
+        both = unit if own == "1" else multiply_units(own, unit)
+        number = Fraction(power) * factor
+        if both:
+            total = total * Quotient.atom(f"({inner})**({both})", _plain(number))
+        else:
+            total = total * _raise(value_of(read(inner)), Quotient.number(number), inner)
     return total
 
 

@@ -48,7 +48,11 @@ FIT_POINTS = 16
 
 def find_scripts(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
-    of_one = list(write_of_one_round(theorem, claim))
+    try:
+        of_one = list(write_of_one_round(theorem, claim))
+    except (FedtheoryError, Unreadable) as error:
+        told.append(str(error))
+        return
     if of_one:
         yield from of_one
         return

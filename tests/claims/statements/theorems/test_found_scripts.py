@@ -67,6 +67,12 @@ ONE_ROUND = {
     "one of these values": claiming(MANY, "at K=2: d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
     "a number that a hypothesis bounds": claiming(UNLIKE, "d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
 }
+QUOTIENT = replace(STRONGLY, region="0 < mu < L", states=MethodStates("gd", "lr = 1/L", "L, mu"), rounds={"N": 0})
+EXPONENTIALS = {
+    "an exponent that is a quotient": replace(QUOTIENT, claim="d[N] <= exp(-N*mu/L)*d[0]"),
+    "the sharper one": replace(QUOTIENT, claim="d[N] <= exp(-2*N*mu/L)*d[0]"),
+    "values": claiming(QUOTIENT, "gap[N] <= exp(-N*mu/L)*gap[0]"),
+}
 SUMS = {
     "what is left of the last round": claiming(CONVEX, "2/L*sum(gap[t], t, 1, N) + d[N] <= d[0]"),
     "up to the round before": claiming(CONVEX, "sum(gap[t], t, 0, N-1)/L + d[N] <= d[0]"),
@@ -104,13 +110,14 @@ NEAR = {
     "an identity": claiming(STRONGLY, "d[t+1] == d[t] - 2*lr*e[t] + lr**2*g[t]/2"),
     "what is left of the last round": claiming(CONVEX, "2/L*sum(gap[t], t, 1, N) + 21/20*d[N] <= d[0]"),
     "up to the round before": claiming(CONVEX, "5*sum(gap[t], t, 0, N-1)/L + d[N] <= d[0]"),
+    "an exponent that is a quotient": replace(QUOTIENT, claim="d[N] <= exp(-21/10*N*mu/L)*d[0]"),
     "a factor": claiming(CONVEX, "exists t in 1..N: 5*gap[t] <= L*d[0]/N"),
 }
 
 
-@pytest.mark.parametrize("case", [*ONE_ROUND, *SUMS, *LIMITS])
+@pytest.mark.parametrize("case", [*ONE_ROUND, *SUMS, *LIMITS, *EXPONENTIALS])
 def test_a_script_is_found_and_its_term_is_the_theorem_s(case: str) -> None:
-    theorem = (ONE_ROUND | SUMS | LIMITS)[case]
+    theorem = (ONE_ROUND | SUMS | LIMITS | EXPONENTIALS)[case]
     proof = prove_theorem(theorem)
     assert verify_term(theorem, proof.data).claims == proof.proved.claims == theorem.claims
 

@@ -12,7 +12,15 @@ from fractions import Fraction
 
 from fedtheory.claims.statements.theorems.rocq.limits import LimitWriter, settle
 from fedtheory.core.errors import NotAvailable
-from fedtheory.proofs.checker.algebra import EULER, Quotient, base_pieces, power_of_atom, value_of
+from fedtheory.proofs.checker.algebra import (
+    EULER,
+    Quotient,
+    base_pieces,
+    multiply_units,
+    power_of_atom,
+    unit_of,
+    value_of,
+)
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.rocq.expressions import ONE, Real
@@ -155,8 +163,8 @@ def product_of_powers(script: LimitWriter, base: Quotient, exponent: Quotient) -
         inner, own = power_of_atom(text) or (text, "1")
         for at, size in exponent.numerator.items():
             whole = Fraction(power * size)
-            unit = "*".join(sorted(name for name, n in at for _ in range(int(n))))
-            both = unit if own == "1" else "*".join(sorted(filter(None, (*own.split("*"), *unit.split("*")))))
+            unit = unit_of(at)
+            both = unit if own == "1" else multiply_units(own, unit)
             if both:
                 factor = formulas.polynomial({((f"({inner})**({both})", abs(whole)),): Fraction(1)})
             elif whole.denominator == 1:
