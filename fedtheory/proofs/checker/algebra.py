@@ -414,24 +414,24 @@ def _raise(base: Quotient, exponent: Quotient, what: str) -> Quotient:
         return Quotient.number(1)
     total = Quotient.number(1)
     for at, factor in exponent.numerator.items():
-        total = total * (_named_power(base, unit_of(at), factor) if at else _number_power(base, factor))
+        total = total * (_named_power(base, exponent_of(at), factor) if at else _number_power(base, factor))
     return total
 
 
-def unit_of(monomial: Iterable[tuple[str, PowerOfAtom]]) -> str:
+def exponent_of(monomial: Iterable[tuple[str, PowerOfAtom]]) -> str:
     """A product of whole powers of names as it stands in exponents: ``1/L*N*mu`` is N mu/L."""
     return "*".join(
         sorted(name if power > 0 else f"1/{name}" for name, power in monomial for _ in range(abs(int(power))))
     )
 
 
-def multiply_units(a: str, b: str) -> str:
+def multiply_exponents(a: str, b: str) -> str:
     """Their product; "" where it is one."""
     powers: dict[str, int] = {}
     for word in (*a.split("*"), *b.split("*")):
         name = word.removeprefix("1/")
         powers[name] = powers.get(name, 0) + (1 if name == word else -1)
-    return unit_of((name, power) for name, power in powers.items() if name not in ("", "1"))
+    return exponent_of((name, power) for name, power in powers.items() if name not in ("", "1"))
 
 
 def _number_power(base: Quotient, power: Fraction) -> Quotient:
@@ -456,7 +456,7 @@ def _named_power(base: Quotient, unit: str, factor: Fraction) -> Quotient:
     total = Quotient.number(1)
     for text, power in base_pieces(base):
         inner, own = power_of_atom(text) or (text, "1")
-        both = unit if own == "1" else multiply_units(own, unit)
+        both = unit if own == "1" else multiply_exponents(own, unit)
         number = Fraction(power) * factor
         if both:
             total = total * Quotient.atom(f"({inner})**({both})", _plain(number))

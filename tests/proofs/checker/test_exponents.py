@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from fedtheory.proofs.checker.algebra import multiply_units, value_of
+from fedtheory.proofs.checker.algebra import multiply_exponents, value_of
 from fedtheory.proofs.checker.formulas import Unreadable, read
 
 SAME = [
@@ -63,9 +63,9 @@ def test_texts_of_values_have_the_numbers_of_what_was_written() -> None:
         assert evaluate(found.text(), numbers) == pytest.approx(evaluate(text, numbers)), text
 
 
-def test_units_multiply() -> None:
-    assert multiply_units("1/L*mu", "L*N") == "N*mu" and multiply_units("1/L", "1/L") == "1/L*1/L"
-    assert multiply_units("1/L*mu", "1/mu*L") == ""
+def test_exponents_multiply() -> None:
+    assert multiply_exponents("1/L*mu", "L*N") == "N*mu" and multiply_exponents("1/L", "1/L") == "1/L*1/L"
+    assert multiply_exponents("1/L*mu", "1/mu*L") == ""
 
 
 @pytest.mark.parametrize("text", ["exp(N*mu/(L + mu))", "exp(sqrt(mu/L))", "x**(1/(1 + N))"])

@@ -67,9 +67,15 @@ ONE_ROUND = {
     "one of these values": claiming(MANY, "at K=2: d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
     "a number that a hypothesis bounds": claiming(UNLIKE, "d[t+1] <= d[t] - 2*lr*gap[t] + L*lr**3*zeta**2"),
 }
-QUOTIENT = replace(STRONGLY, region="0 < mu < L", states=MethodStates("gd", "lr = 1/L", "L, mu"), rounds={"N": 0})
+QUOTIENT = replace(
+    STRONGLY,
+    region="0 < mu < L",
+    states=MethodStates("gd", "lr = 1/L", "L, mu"),
+    rounds={"N": 0},
+    claim="d[N] <= exp(-N*mu/L)*d[0]",
+)
 EXPONENTIALS = {
-    "an exponent that is a quotient": replace(QUOTIENT, claim="d[N] <= exp(-N*mu/L)*d[0]"),
+    "an exponent that is a quotient": QUOTIENT,
     "the sharper one": replace(QUOTIENT, claim="d[N] <= exp(-2*N*mu/L)*d[0]"),
     "values": claiming(QUOTIENT, "gap[N] <= exp(-N*mu/L)*gap[0]"),
 }

@@ -16,9 +16,9 @@ from fedtheory.proofs.checker.algebra import (
     EULER,
     Quotient,
     base_pieces,
-    multiply_units,
+    exponent_of,
+    multiply_exponents,
     power_of_atom,
-    unit_of,
     value_of,
 )
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces
@@ -163,8 +163,8 @@ def product_of_powers(script: LimitWriter, base: Quotient, exponent: Quotient) -
         inner, own = power_of_atom(text) or (text, "1")
         for at, size in exponent.numerator.items():
             whole = Fraction(power * size)
-            unit = unit_of(at)
-            both = unit if own == "1" else multiply_units(own, unit)
+            unit = exponent_of(at)
+            both = unit if own == "1" else multiply_exponents(own, unit)
             if both:
                 factor = formulas.polynomial({((f"({inner})**({both})", abs(whole)),): Fraction(1)})
             elif whole.denominator == 1:
