@@ -16,15 +16,16 @@ from fedtheory.command_line.main import main
 README = [block.text for block in read_blocks("README.md", "python")]
 OWN = [block.text for block in read_blocks("docs/own-theorem.md", "python")]
 (WORST,) = (block.text for block in read_blocks("docs/worst-cases.md", "python") if "find_threshold" in block.text)
-CLAIM = 0  # the README's first block is a claim file, its second the walk through the library
+#: README's blocks: a claim file, one with a theorem, and a walk through the library
+CLAIM, EVERY_ROUND, WALK = 0, 1, 2
 
 
 def test_there_are_no_more_blocks_than_are_run_here() -> None:
-    assert len(README) == 2 and len(OWN) == 2
+    assert len(README) == 3 and len(OWN) == 2
 
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(README[1], "README.md", "exec"), {})
+    exec(compile(README[WALK], "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "2.709" in printed  # worst case of FedAvg with four local steps (the worst-case table of the tests)
     assert "eta" in printed
@@ -62,6 +63,14 @@ def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
     assert json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == "refuted", shown.output
     said = CliRunner().invoke(main, ["replay", "counterexamples/MINE-1.json", "mine.py"])
     assert said.exit_code == 0 and "measured 1/6 against the bound 1/8" in said.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("factor", "word"), [("", "proved"), ("2*", "proved"), ("3*", "refuted")])
+def test_the_theorem_of_the_text_has_the_words_that_it_says(factor: str, word: str) -> None:
+    Path("mine.py").write_text(README[EVERY_ROUND].replace("exp(-N", f"exp(-{factor}N"))
+    CliRunner().invoke(main, ["check", "mine.py", "--workers", "1", "--json", "found.json"])
+    assert json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == word
 
 
 @pytest.mark.slow
