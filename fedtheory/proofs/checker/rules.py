@@ -277,17 +277,17 @@ def _bound(line: ProofLine, premise: Sentence) -> Sentence:
 
 
 def by_mean(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
-    """The least is at most the mean.
+    """The least is at most the mean; of several sums over the same rounds, with their factors, that of what is summed in all.
 
     c sum(X[t], t, a, b) <= R,   c > 0,   a <= b
     --------------------------------------------
     exists t in a..b: X[t] <= R/(c (b - a + 1))
     """
     premise = checker.premise(line, goal, text, more)
-    gap = checker.gap(_bound(line, premise))
-    sums = [atom for atom in gap.atoms if atom.startswith("sum(")]
-    if len(sums) != 1 or goal.exists is None or goal.sign == "==":
-        raise TermRefused(line.name, line.rule, "a premise with one sum, and a line 'exists t in a..b:'", premise)
+    rest = checker.gap(_bound(line, premise))
+    sums = sorted(atom for atom in rest.atoms if atom.startswith("sum("))
+    if not sums or goal.exists is None or goal.sign == "==":
+        raise TermRefused(line.name, line.rule, "a premise with a sum, and a line 'exists t in a..b:'", premise)
     if goal.exists.variable in premise.names:
         raise TermRefused(
             line.name,
@@ -295,24 +295,28 @@ def by_mean(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: 
             f"a premise that does not speak of {goal.exists.variable}, which is the line's",
             premise,
         )
-    parts = gap.linear_in(sums[0])
-    tree = read(sums[0])
-    assert isinstance(tree, ast.Call)
-    body, _, low, high = tree.args
-    if parts is None:
-        raise TermRefused(line.name, line.rule, "a premise that is linear in its sum", premise)
-    rest, factor = parts[0], -parts[1]
-    count = checker.value(high) - checker.value(low) + _ONE
-    if [show_tree(low), show_tree(high)] != [show_tree(goal.exists.low), show_tree(goal.exists.high)]:
+    factors, summed = list[Quotient](), Quotient.number(0)
+    for atom in sums:
+        parts = rest.linear_in(atom)
+        if parts is None or any(other in parts[1].atoms for other in sums):
+            raise TermRefused(line.name, line.rule, "a premise that is linear in its sums", premise)
+        rest = parts[0]
+        factors.append(-parts[1])
+        tree = read(atom)
+        assert isinstance(tree, ast.Call)
+        body, _, low, high = tree.args
+        if [show_tree(low), show_tree(high)] != [show_tree(goal.exists.low), show_tree(goal.exists.high)]:
+            raise TermRefused(
+                line.name, line.rule, f"exists {goal.exists.variable} in {show_tree(low)}..{show_tree(high)}", goal
+            )
+        term = checker.value(substitute(body, {"_": ast.Name(goal.exists.variable, ast.Load())}))
+        summed = summed + factors[-1] / factors[0] * term
+    count = checker.value(goal.exists.high) - checker.value(goal.exists.low) + _ONE
+    if not (checker.is_positive(factors[0]) and checker.is_positive(count)):
         raise TermRefused(
-            line.name, line.rule, f"exists {goal.exists.variable} in {show_tree(low)}..{show_tree(high)}", goal
+            line.name, line.rule, "a positive factor of a sum that is not empty", f"{factors[0].text()}, {count.text()}"
         )
-    if not (checker.is_positive(factor) and checker.is_positive(count)):
-        raise TermRefused(
-            line.name, line.rule, "a positive factor of a sum that is not empty", f"{factor.text()}, {count.text()}"
-        )
-    term = checker.value(substitute(body, {"_": ast.Name(goal.exists.variable, ast.Load())}))
-    checker.settle(line, goal, checker.gap(goal) + term - rest / (factor * count), premise.sign == "<")
+    checker.settle(line, goal, checker.gap(goal) + summed - rest / (factors[0] * count), premise.sign == "<")
     return text
 
 

@@ -8,7 +8,19 @@ from small_terms import term
 from fedtheory.proofs.checker.check import check_term
 from fedtheory.proofs.checker.refusals import TermRefused
 
+TWO_SUMS = """
+  y:    y**k <= 1                                                   by induction k: base combine; step combine (y)*ih
+  z:    z**k <= 1                                                   by induction k: base combine; step combine (z)*ih
+  all:  sum(y**k, k, 0, n) + 2*sum(z**k, k, {0}, n) <= 3*(n + 1)    by induction n: base combine; step combine 1*ih, 1*y(k=n+1), 2*z(k=n+1)
+  done: claim                                                       by mean all
+"""
+
 ACCEPTED = {
+    "the mean of two sums": (
+        "exists k in 0..n: y**k + 2*z**k <= 3",
+        TWO_SUMS.format(0),
+        "0 <= y <= 1, 0 <= z <= 1",
+    ),
     "a sign": ("0 <= (1 - y)*y", "done: claim by combine", "0 <= y <= 1"),
     "an identity": ("(a - b)*(a + b) == a**2 - b**2", "done: claim by combine", "0 < a, 0 < b"),
     "a square": ("2*a*b <= a**2 + b**2", "done: claim by combine 1*square(a - b)", "0 < a, 0 < b"),
@@ -107,6 +119,24 @@ ACCEPTED = {
 }
 
 REFUSED = {
+    "a mean of two sums that is less": (
+        "exists k in 0..n: y**k + 2*z**k <= 29/10",
+        TWO_SUMS.format(0),
+        "0 <= y <= 1, 0 <= z <= 1",
+        "not shown to be nonnegative",
+    ),
+    "a mean of two sums with other weights": (
+        "exists k in 0..n: 2*y**k + z**k <= 3",
+        TWO_SUMS.format(0),
+        "0 <= y <= 1, 0 <= z <= 1",
+        "not shown to be nonnegative",
+    ),
+    "a mean of sums over other rounds": (
+        "exists k in 0..n: y**k + 2*z**k <= 3",
+        TWO_SUMS.format(1),
+        "0 <= y <= 1, 0 <= z <= 1",
+        "exists k in 1..n",
+    ),
     "an induction without its base": (
         "2 + n*(y - 1) <= y**n",
         "done: claim by induction n: base combine; step combine (y)*ih",

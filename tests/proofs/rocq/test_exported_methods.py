@@ -180,3 +180,14 @@ def test_noise_of_a_listed_method_is_not_written() -> None:
     )
     with pytest.raises(NotAvailable, match="assumed on a listed method"):
         write_theorem_for_rocq(prove_theorem(noisy), "noisy")
+
+
+def test_the_mean_of_several_sums_is_not_written() -> None:
+    both = replace(
+        SHARP,
+        rounds={"t": 0, "N": 1},
+        quantities={**SHARP.quantities, "g": "norm2(grad(f, x))"},
+        claim="exists t in 0..N-1: gap[t]/L + g[t]/(2*L**2) <= d[0]/N",
+    )
+    with pytest.raises(NotAvailable, match="the mean of several sums"):
+        write_theorem_for_rocq(prove_theorem(both), "both")

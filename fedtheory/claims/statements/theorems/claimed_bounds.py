@@ -278,7 +278,7 @@ class _Reader:
         count = Quotient.atom(self.variable) + Quotient.number(high[1] - low[1] + 1)
         measure, rest = self.take(self.checker.gap(sentence), exists.variable)
         found = self._over_start(measure, rest)
-        if found is None or (len(measure) > 1 and not summed):
+        if found is None:
             return None
         bound, constant, unit = found
         measure = {name: factor / count for name, factor in bound.measure.items()}

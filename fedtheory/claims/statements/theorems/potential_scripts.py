@@ -231,11 +231,13 @@ class _Writer:
             ]
         if some.summed:
             return [*lines, f"{done}: claim{self._number} by combine {total}{f'({m}={at})' if some.ahead else ''}"]
-        ((name, share),) = self.bound.measure.items()
+        name = min(self.bound.measure)  # the checker divides by the factor of the first sum
+        share = self.bound.measure[name]
         times = tidy_factor(value_of(self.theorem.sentences[self.claim].left).linear_in(f"{name}[{t}]")[1], {})  # type: ignore[index]
         if not some.ahead and times == 1:
             return [*lines, f"{done}: claim{self._number} by mean {total}"]
-        said = f"exists {t} in {some.first}..{m}: {name}[{t}] <= ({reach})/(({tidy_factor(share, {})})*({count}))"
+        alone = self.sum_of({other: e / share for other, e in self.bound.measure.items()}, t)
+        said = f"exists {t} in {some.first}..{m}: {alone} <= ({reach})/(({tidy_factor(share, {})})*({count}))"
         lines.append(f"{some_round}: {said} by mean {total}")
         by = f"{times}*{some_round}{f'({m}={at})' if some.ahead else ''}"
         return [*lines, f"{done}: claim{self._number} by combine {by}"]

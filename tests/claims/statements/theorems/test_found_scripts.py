@@ -93,6 +93,7 @@ SUMS = {
     ),
     "two quantities": claiming(CONVEX, "sum(2*gap[t]/L + g[t]/L**2, t, 1, N) + d[N] <= 2*d[0]"),
     "what is paid": claiming(UNLIKE, "2*lr*sum(gap[t], t, 0, N-1) + d[N] <= d[0] + N*L*lr**3*zeta**2"),
+    "two quantities of some round": claiming(CONVEX, "exists t in 0..N-1: gap[t]/L + g[t]/(2*L**2) <= d[0]/N"),
     "a factor": claiming(CONVEX, "exists t in 1..N: 2*gap[t] <= L*d[0]/N"),
     "a factor, and rounds before": claiming(CONVEX, "exists t in 0..N-1: gap[t]/L <= d[0]/N"),
 }
@@ -117,6 +118,7 @@ NEAR = {
     "what is left of the last round": claiming(CONVEX, "2/L*sum(gap[t], t, 1, N) + 21/20*d[N] <= d[0]"),
     "up to the round before": claiming(CONVEX, "5*sum(gap[t], t, 0, N-1)/L + d[N] <= d[0]"),
     "an exponent that is a quotient": replace(QUOTIENT, claim="d[N] <= exp(-21/10*N*mu/L)*d[0]"),
+    "two quantities of some round": claiming(CONVEX, "exists t in 0..N-1: gap[t]/L + g[t]/L**2 <= d[0]/(2*N)"),
     "a factor": claiming(CONVEX, "exists t in 1..N: 5*gap[t] <= L*d[0]/N"),
 }
 

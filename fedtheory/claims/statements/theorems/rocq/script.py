@@ -389,7 +389,9 @@ class Script:
         checker = self.checker
         premise = checker.premise(line, goal, text, more)
         gap = checker.gap(premise)
-        (atom,) = [atom for atom in gap.atoms if atom.startswith("sum(")]
+        atom, *others = (atom for atom in gap.atoms if atom.startswith("sum("))
+        if others:
+            raise NotAvailable(f"{line.name}: the mean of several sums is not written for Rocq")
         parts, tree = gap.linear_in(atom), read(atom)
         assert parts is not None and isinstance(tree, ast.Call) and goal.exists is not None
         rest, factor = parts[0], -parts[1]
