@@ -93,8 +93,9 @@ def tell_without_convexity(bound: Bound) -> str:
     except FedtheoryError:
         return ""
     return (
-        "Numbers of rounds were tried one by one. A Theorem speaks of all of them, where x* is any stationary point that f is nowhere below: "
-        "given={'bounded': '0 <= gap[t]'} with the quantity gap = 'f(x) - f(x_star)', and 'exists t in 0..N-1: ...' for the least of N rounds"
+        "Numbers of rounds were tried one by one. A Theorem speaks of all of them, with a number that f is nowhere below: "
+        "'0 <= f_inf' in its region, given={'bounded': '0 <= gap[t]'} with the quantity gap = 'f(x) - f_inf', and 'exists t in 0..N-1: ...' "
+        "for the least of N rounds"
     )
 
 

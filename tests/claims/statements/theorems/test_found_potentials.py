@@ -509,10 +509,10 @@ def test_a_bound_that_is_no_theorem_stays_one() -> None:
 
 def test_what_is_told_of_a_bound_without_convexity_is_a_theorem_that_is_proved() -> None:
     told = Theorem(
-        region="0 < L",
+        region="0 < L, 0 <= f_inf",
         states=MethodStates("gd", "lr = 1/L", "L, mu = -L"),
         rounds={"t": 0, "N": 1},
-        quantities={"gap": "f(x) - f(x_star)", "slope2": "norm2(grad(f, x))"},
+        quantities={"gap": "f(x) - f_inf", "slope2": "norm2(grad(f, x))"},
         given={"bounded": "0 <= gap[t]"},
         claim="exists t in 0..N-1: slope2[t] <= 2*L*gap[0]/N",
     )
