@@ -94,7 +94,7 @@ def tell_without_convexity(bound: Bound) -> str:
         return ""
     return (
         "Numbers of rounds were tried one by one. A Theorem speaks of all of them, with a number that f is nowhere below: "
-        "'0 <= f_inf' in its region, given={'bounded': '0 <= gap[t]'} with the quantity gap = 'f(x) - f_inf', and 'exists t in 0..N-1: ...' "
+        "'0 <= f_inf' in its region, given={'bounded': 'f_inf <= F[t]'} with the quantity F = 'f(x)', and 'exists t in 0..N-1: ...' "
         "for the least of N rounds"
     )
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import (
+    Monomial,
     Quotient,
     names_of_atom,
     value_of,
@@ -159,6 +161,13 @@ def share_number(theorem: Theorem, checker: Checker, number: Quotient) -> dict[s
     return {name: (given[name], factor) for name, factor in shares.items() if name != OF_NOISE}
 
 
+def list_lower_bounds(theorem: Theorem) -> Iterator[tuple[str, str, str, str]]:
+    """Hypotheses such as ``f_inf <= F[t]`` about every round t: their names, quantities, rounds, and numbers."""
+    for one, factor in _Reader(theorem, read_checker(theorem), "").list_of_one_quantity():
+        if one.variable and factor == ONE and not one.most.zero:
+            yield one.hypothesis, one.quantity, one.variable, (-one.most).text()
+
+
 def round_of_quantity(atom: str) -> tuple[str | None, int]:
     """The round of a quantity: ``("t", 1)`` of ``d[t+1]``, and ``(None, 2)`` of ``d[2]``."""
     (node,) = indexed(read(atom))
@@ -214,6 +223,40 @@ def _is_of_round(term: Quotient, t: str, quantities: Iterable[str]) -> bool:
         if speaks_of(factor, t):
             return False
     return term.zero
+
+
+def cancel(quotient: Quotient) -> Quotient:
+    """The same number in lowest terms, which the checker's own algebra does not look for; with roots, as it is."""
+    import sympy
+
+    names = sorted(quotient.atoms)
+    symbols = {name: sympy.Symbol(f"x_{k}") for k, name in enumerate(names)}
+
+    def polynomial(terms: Iterable[tuple[Monomial, Fraction]]) -> Any:
+        products = (sympy.prod(symbols[name] ** int(power) for name, power in at) * value for at, value in terms)
+        return sympy.Add(*products)
+
+    every = [at for part in (quotient.numerator, *map(dict, quotient.below)) for at in part]
+    if not quotient.below or any(power != int(power) for at in every for _, power in at):
+        return quotient
+    below = sympy.prod(polynomial(key) ** power for key, power in quotient.below.items())
+    parts = sympy.fraction(sympy.cancel(polynomial(quotient.numerator.items()) / below))
+    return _of_sympy(parts[0], symbols) / _of_sympy(parts[1], symbols)
+
+
+def _of_sympy(polynomial: Any, symbols: Mapping[str, Any]) -> Quotient:
+    import sympy
+
+    names = list(symbols)
+    terms = sympy.Poly(polynomial, *symbols.values()).terms()
+    return Quotient(
+        {
+            tuple((name, power) for name, power in zip(names, powers, strict=True) if power): Fraction(
+                int(c.p), int(c.q)
+            )
+            for powers, c in terms
+        }
+    )
 
 
 def speaks_of(quotient: Quotient, name: str) -> bool:
@@ -281,7 +324,7 @@ class _Reader:
         if found is None:
             return None
         bound, constant, unit = found
-        measure = {name: factor / count for name, factor in bound.measure.items()}
+        measure = {name: cancel(factor / count) for name, factor in bound.measure.items()}
         paid = self.share(constant / unit / count, bound.given)
         if paid is None or any(speaks_of(factor, self.variable) for factor in (*measure.values(), *paid.values())):
             return None
@@ -350,17 +393,17 @@ class _Reader:
 
     def list_given(self) -> Iterator[Given]:
         """Hypotheses such as ``dist2[0] <= R**2`` and ``spread[t] <= zeta**2``."""
-        for one, factor in self._list_of_one_quantity():
+        for one, factor in self.list_of_one_quantity():
             if factor == -ONE and not one.most.zero:
                 yield one
 
     def list_above_zero(self) -> Iterator[Given]:
         """Hypotheses such as ``0 <= gap[t]``."""
-        for one, factor in self._list_of_one_quantity():
+        for one, factor in self.list_of_one_quantity():
             if one.variable and factor == ONE and one.most.zero:
                 yield one
 
-    def _list_of_one_quantity(self) -> Iterator[tuple[Given, Quotient]]:
+    def list_of_one_quantity(self) -> Iterator[tuple[Given, Quotient]]:
         """Hypotheses about one quantity of a round, right side less left side, and with which factor they speak of it."""
         for hypothesis, said in self.theorem.hypotheses.items():
             rounds = sorted(said.names & self.theorem.rounds.keys())

@@ -502,7 +502,7 @@ def test_a_bound_that_is_no_theorem_stays_one() -> None:
     assert least is not None and least.rounds == {"N": 4}
     smooth_only = of_every_n("gd", "stationarity", "2*L*R/N", functions="L, mu = -L")
     assert as_theorem(smooth_only) is None, "x* of a theorem is any stationary point, and that bound speaks of inf f"
-    assert "given={'bounded': '0 <= gap[t]'}" in tell_without_convexity(smooth_only)
+    assert "given={'bounded': 'f_inf <= F[t]'}" in tell_without_convexity(smooth_only)
     assert tell_without_convexity(of_every_n("gd", "stationarity", "2*L*R/N")) == "", "it is a theorem"
     assert tell_without_convexity(replace(smooth_only, region="0 < L, 0 < R, N in 1..4")) == ""
 
@@ -512,9 +512,9 @@ def test_what_is_told_of_a_bound_without_convexity_is_a_theorem_that_is_proved()
         region="0 < L, 0 <= f_inf",
         states=MethodStates("gd", "lr = 1/L", "L, mu = -L"),
         rounds={"t": 0, "N": 1},
-        quantities={"gap": "f(x) - f_inf", "slope2": "norm2(grad(f, x))"},
-        given={"bounded": "0 <= gap[t]"},
-        claim="exists t in 0..N-1: slope2[t] <= 2*L*gap[0]/N",
+        quantities={"F": "f(x)", "slope2": "norm2(grad(f, x))"},
+        given={"bounded": "f_inf <= F[t]"},
+        claim="exists t in 0..N-1: slope2[t] <= 2*L*(F[0] - f_inf)/N",
     )
     found = judge_claim(state("MINE", "mine", "Theorem 1", "In words.", told), "mine.py", Context())
     assert found.status == "proved"

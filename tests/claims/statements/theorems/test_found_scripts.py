@@ -108,6 +108,14 @@ LIMITS = {
         claim="g[N] -> 0 as N",
         given={"bounded": "0 <= gap[t]"},
     ),
+    "above a number": replace(
+        FREE,
+        region="0 < L, 0 < lr < 2/L, 0 <= f_inf",
+        states=MethodStates("gd", "lr", "L, mu = -L"),
+        quantities={"F": "f(x)", "g": QUANTITIES["g"]},
+        given={"bounded": "f_inf <= F[t]"},
+        claim=("g[N] -> 0 as N", "sum(g[t], t, 0, N) <= 2*(F[0] - f_inf)/(lr*(2 - lr*L))"),
+    ),
     "of averages": replace(
         STRONGLY, states=MethodStates("fedavg", "lr, steps = 1", "L, mu"), rounds={"N": 0}, claim="d[N] -> 0 as N"
     ),
