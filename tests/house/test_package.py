@@ -142,12 +142,14 @@ def test_a_users_own_modules_keep_their_names(installed, tmp_path) -> None:
 
 
 def test_readme_works_from_the_wheel(installed, tmp_path) -> None:
-    """Its file of claims and its walk, in a folder of their own with a `problems` of the user's beside them."""
-    claims, walk = (block.text for block in read_blocks("README.md", "python"))
-    for name, text in (("my_paper", claims), ("walk", walk), ("problems", "raise RuntimeError('the user's own')\n")):
+    """Its files of claims and its walk, in a folder of their own with a `problems` of the user's beside them."""
+    claims, every_round, walk = (block.text for block in read_blocks("README.md", "python"))
+    own = "raise RuntimeError('the user's own')\n"
+    for name, text in (("my_paper", claims), ("theorem", every_round), ("walk", walk), ("problems", own)):
         (tmp_path / f"{name}.py").write_text(text)
-    said = run_python("-m", "fedtheory", "check", "my_paper.py", "--workers", "1", python=installed, cwd=tmp_path)
-    assert "1 proved" in said
+    for file in ("my_paper.py", "theorem.py"):
+        said = run_python("-m", "fedtheory", "check", file, "--workers", "1", python=installed, cwd=tmp_path)
+        assert "1 proved" in said
     said = run_python("walk.py", python=installed, cwd=tmp_path)
     assert "2.709" in said and "eta" in said
 
