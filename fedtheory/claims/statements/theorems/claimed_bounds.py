@@ -161,11 +161,11 @@ def share_number(theorem: Theorem, checker: Checker, number: Quotient) -> dict[s
     return {name: (given[name], factor) for name, factor in shares.items() if name != OF_NOISE}
 
 
-def list_lower_bounds(theorem: Theorem) -> Iterator[tuple[str, str, str, str]]:
-    """Hypotheses such as ``f_inf <= F[t]`` about every round t: their names, quantities, rounds, and numbers."""
+def list_lower_bounds(theorem: Theorem) -> Iterator[tuple[str, str]]:
+    """Quantities and the numbers below them, of hypotheses about every round such as ``f_inf <= F[t]``."""
     for one, factor in _Reader(theorem, read_checker(theorem), "").list_of_one_quantity():
         if one.variable and factor == ONE and not one.most.zero:
-            yield one.hypothesis, one.quantity, one.variable, (-one.most).text()
+            yield one.quantity, (-one.most).text()
 
 
 def round_of_quantity(atom: str) -> tuple[str | None, int]:

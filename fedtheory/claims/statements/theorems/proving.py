@@ -18,7 +18,7 @@ from fedtheory.claims.statements.theorems.multipliers import find_factors
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, with_scripts
 from fedtheory.claims.statements.theorems.potentials import find_scripts
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
-from fedtheory.claims.statements.theorems.shifted import shift_back, shift_quantities
+from fedtheory.claims.statements.theorems.shifted import list_shifted, shift_back
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
@@ -110,12 +110,12 @@ def _prove_by_potentials(theorem: Theorem, seconds: float) -> ProvedTheorem:
     why: list[str] = []
     more = list_more_quantities(theorem)
     for own in (theorem, *([replace(theorem, quantities={**theorem.quantities, **more})] if more else [])):
-        asked, shifts = shift_quantities(own)
-        for scripts in _in_step([find_scripts(asked, k, why) for k in range(len(theorem.claims))]):
-            try:
-                return prove_theorem(with_scripts(own, [shift_back(script, shifts) for script in scripts]), seconds)
-            except TermRefused as error:
-                why.append(f"a script was found, and {error}")
+        for asked, shifts in list_shifted(own):
+            for scripts in _in_step([find_scripts(asked, k, why) for k in range(len(theorem.claims))]):
+                try:
+                    return prove_theorem(with_scripts(own, [shift_back(script, shifts) for script in scripts]), seconds)
+                except TermRefused as error:
+                    why.append(f"a script was found, and {error}")
     raise NoScript(why)
 
 

@@ -5,44 +5,46 @@ A potential is a sum of such: of F[0] - f_inf, and not of F[0]. It is looked for
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fedtheory.claims.statements.theorems.claimed_bounds import list_lower_bounds
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import FedtheoryError
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.formulas import Unreadable
 
 #: a quantity's new name, its own, and the number below it
 Shift = tuple[str, str, str]
 
 
-def shift_quantities(theorem: Theorem) -> tuple[Theorem, list[Shift]]:
-    """The theorem with other quantities, where there are such, and what these are."""
-    taken = {*theorem.all_parameters.names, *theorem.quantities, *theorem.where, *theorem.sequences, *theorem.rounds}
-    shifts, quantities, given = list[Shift](), dict(theorem.quantities), dict(theorem.given)
-    try:
-        bounds = list(list_lower_bounds(theorem))
-    except (FedtheoryError, Unreadable):  # of a hypothesis that is not linear, say
-        bounds = []
-    for hypothesis, name, t, number in bounds:
-        below = number if number.isidentifier() else f"({number})"
-        if name in quantities:
-            new = free_name(f"{name}_above", taken)
-            shifts.append((new, name, below))
-            quantities[new] = f"{quantities.pop(name)} - {below}"
-            given[hypothesis] = f"0 <= {new}[{t}]"
-    claims = list(theorem.claims)
+def list_shifted(theorem: Theorem) -> Iterator[tuple[Theorem, list[Shift]]]:
+    """The theorem; and with other quantities, where there are such and no other theorem speaks of its own, with what these are."""
+    yield theorem, []
+    shifts = [] if theorem.rests or theorem.inside else _list_shifts(theorem)
+    if not shifts:
+        return
+    quantities, claims, given = dict(theorem.quantities), list(theorem.claims), dict(theorem.given)
     for new, name, below in shifts:
         into = rf"({new}[\1] + {below})"
+        quantities[new] = f"{quantities.pop(name)} - {below}"
         claims = [_of_quantity(name).sub(into, claim) for claim in claims]
-        given = {
-            k: said if said.startswith(f"0 <= {new}[") else _of_quantity(name).sub(into, said)
-            for k, said in given.items()
-        }
-    return (replace(theorem, claim=tuple(claims), quantities=quantities, given=given) if shifts else theorem), shifts
+        given = {hypothesis: _of_quantity(name).sub(into, said) for hypothesis, said in given.items()}
+    with contextlib.suppress(InvalidInput):
+        yield replace(theorem, claim=tuple(claims), quantities=quantities, given=given), shifts
+
+
+def _list_shifts(theorem: Theorem) -> list[Shift]:
+    taken = {*theorem.all_parameters.names, *theorem.quantities, *theorem.where, *theorem.sequences, *theorem.rounds}
+    found: dict[str, Shift] = {}
+    with contextlib.suppress(FedtheoryError, Unreadable):  # of a hypothesis that is not linear, say
+        for name, number in list_lower_bounds(theorem):
+            below = number if number.isidentifier() else f"({number})"
+            found.setdefault(name, (free_name(f"{name}_above", taken), name, below))
+    return list(found.values())
 
 
 def shift_back(script: FoundScript, shifts: list[Shift]) -> FoundScript:
