@@ -99,8 +99,8 @@ def test_words_that_need_the_data_are_those_of_the_page(id, word, tmp_path, monk
 def test_a_run_of_each_method_at_laptop_size_comes_out_as_it_is_kept(tmp_path) -> None:
     """To rounding, for another processor ends in other digits.
 
-    Where a run rises before it falls, rounds make rounding larger: FedADMM's network, whose loss rises to 101, ended 2e-5 away on another processor,
-    and all other runs, which do not, within 2e-9. The first records are compared before that.
+    Where a loss rises above its start, as FedADMM's does to 367 times of it, rounds make rounding larger: such a run ended 2e-5 away on another
+    processor, and all others within 2e-9. So of such a run the first records alone are compared as closely as all of the others.
     """
     methods = {training_of(folder).method for folder in kept("laptop")}
     names = [*make_sample("laptop", Context(), tmp_path, sample=len(methods))]
@@ -110,8 +110,9 @@ def test_a_run_of_each_method_at_laptop_size_comes_out_as_it_is_kept(tmp_path) -
             read_log(root / name, training_of(tmp_path / name).rounds) for root in (tmp_path, FOLDER / "laptop")
         )
         assert new is not None and old is not None and {*new.columns} == {*old.columns}
+        rises = "value" in old.columns and max(old.columns["value"]) > old.columns["value"][0]
         for column, values in old.columns.items():
-            for records, rtol in ((slice(5), 1e-6), (slice(5, None), 1e-3)):
+            for records, rtol in ((slice(5), 1e-6), (slice(5, None), 1e-3 if rises else 1e-6)):
                 np.testing.assert_allclose(new[column][records], values[records], rtol, err_msg=f"{column} of {name}")
 
 

@@ -36,7 +36,7 @@ def clients_at_a_number(world: Any, p: Any, last: int) -> list[Any]:
 
 
 def steps_with_noise(world: Any, p: Any, last: int) -> list[Any]:
-    """x - lr (grad f(x) + e) or x - lr (grad f(x) - e), with the chances p and 1 - p of two lengths of e that make it unbiased."""
+    """x - lr (grad f(x) + e) with chance p, and with chance 1 - p with -p/(1 - p) e in the place of e, so that the noise has mean zero."""
     f, x = world.function(p.L, p.mu), world.vector("x")
     world.at(f, x * 0, "least", g=x * 0)
     states = [[(Fraction(1), SimpleNamespace(x=x))]]
