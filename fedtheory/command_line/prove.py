@@ -97,10 +97,17 @@ def prove_command(
 
 
 def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound | Contraction:
-    """The statement that the options make; what is left out is what has the same name as a parameter."""
+    """The statement that the options make; what is left out is what has the same name as a parameter.
+
+    Raises
+    ------
+    InvalidInput
+        A parameter is neither an option's name nor in any text, so that it would mean nothing.
+    """
     from fedtheory.algorithms.catalogue import listed
     from fedtheory.claims.statements.bound import Bound, Contraction
     from fedtheory.claims.statements.named_methods import read_settings
+    from fedtheory.core.errors import InvalidInput
     from fedtheory.proofs.regions.region import Region
 
     names = Region.parse(region).names
@@ -115,11 +122,21 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
         "clients": texts["clients"],
         "units": texts["units"],
     }
+    made: Bound | Contraction
     if texts["potential"]:
-        return Contraction(method, options, potential=read_settings(texts["potential"]), **common)
-    return Bound(
-        method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"] or 1, **common
-    )
+        made = Contraction(method, options, potential=read_settings(texts["potential"]), **common)
+    else:
+        made = Bound(
+            method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"] or 1, **common
+        )
+    read = {*made.claim_text.names}.union(*(text.names for text in made.expressions.values()))
+    if idle := [name for name in names if name not in read]:
+        known = ", ".join(option.name for option in listed(method).options) or "none"
+        raise InvalidInput(
+            f"{idle[0]!r} is in the region, and nothing reads it: the options of {method} are {known}, and the constants of a class L, mu and zeta; "
+            f"if one of them has this value, say so, as in --options 'lr = {idle[0]}'"
+        )
+    return made
 
 
 def find_statement(method: str, region: str, **texts: Any) -> Bound | Contraction:

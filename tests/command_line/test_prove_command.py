@@ -74,6 +74,8 @@ def test_where_no_simple_rate_is_found_it_says_so() -> None:
         (("gd", "--region", "0 < L", "--measure", "speed", "--bound", "1"), "speed"),
         (("scaffnew", "--region", "0 < p <= 1", "--bound", "1"), "needs its smoothness constant L"),
         (("gd", "--region", "3 < L < 2", "--bound", "1"), "no point of the region"),
+        (("gd", "--region", "0 < L, 0 < eta < 2/L", "--bound", "1"), "'eta' is in the region, and nothing reads it"),
+        (("scaffnew", "--region", "0 < mu < L, 0 < lr < 2/L, 0 < q <= 1"), "the options of scaffnew are lr, p"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, said) -> None:

@@ -27,11 +27,11 @@ from fedtheory.proofs.parameters.double_roots import find_double_root
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.methods import (
     StatedContraction,
-    _entries_of,
     bound_system,
     prove_bound,
     prove_contraction,
 )
+from fedtheory.proofs.parameters.pieces import entries_of
 from fedtheory.proofs.parameters.scalings import find_scalings
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.regions.region import Region
@@ -116,7 +116,7 @@ def test_entries_are_those_of_which_an_expression_is_the_largest_or_least(text, 
     region = Region.parse("0<a, a<b")
     field, stated = ParameterField(region), Expression.parse(text)
     try:
-        entries = _entries_of(stated, kind, field)
+        entries = entries_of(stated, kind, field)
     except InvalidInput as error:
         assert "without max and min" in str(error)
         return

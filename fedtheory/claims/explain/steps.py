@@ -12,7 +12,7 @@ from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.check import Proved
 from fedtheory.proofs.checker.formulas import Sentence, read, split_pieces, substitute
 from fedtheory.proofs.checker.proof_lines import ProofLine
-from fedtheory.proofs.checker.rules import _PART, RULES, _pieces, induction_parts
+from fedtheory.proofs.checker.rules import _PART, RULES, _pieces, induction_parts, read_between
 
 #: a rest of a combination that is longer is told, and not shown
 MOST_CHARACTERS_OF_A_REST = 1500
@@ -70,6 +70,8 @@ class StepWriter:
                 yield ("what the larger of two is at most, from ", *self._references(arguments.removeprefix("in ")))
             case "cases" | "values" | "larger":
                 yield from self._by_parts(line, goal, rule, arguments)
+            case "through":
+                yield from self._through(line, goal, arguments)
             case _:
                 yield (f"by the rule '{rule}', from ", *self._references(arguments))
                 yield from self._rest(line, goal, rule)
@@ -140,6 +142,13 @@ class StepWriter:
             for ground in self._grounds(line, goal, name, inner):
                 yield (*where, ": ", *ground)
 
+    def _through(self, line: ProofLine, goal: Sentence, arguments: str) -> Iterator[TextLine]:
+        head, (first, then) = _pieces(arguments)
+        between = read_between(goal, head)
+        for ground in self._grounds(line, between, *_inner(first)):
+            yield ("first ", Math(_said(between)), ": ", *ground)
+        yield from self._grounds(line, goal, *_inner(then))
+
     # ---- premises
 
     def _references(self, arguments: str) -> TextLine:
@@ -163,6 +172,8 @@ class StepWriter:
             return ("the induction's hypothesis for the next value",)
         if text.startswith("case"):
             return ("the case",)
+        if text.startswith("that"):
+            return ("what was said first" if text == "that" else f"what was said first ({text.removeprefix('that')})",)
         found = _NAMED.fullmatch(text)
         if found is None or found[1] not in self.numbers:
             return self._words(text)

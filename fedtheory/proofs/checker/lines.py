@@ -8,9 +8,9 @@ what a quantity is in the vectors and values of the system, in the round that th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .algebra import Monomial, Quotient, value_of, whole_number_of_rounds, write_index
 from .derivations import FormEntries, Reader, check_derivation
@@ -107,6 +107,14 @@ class _Reading:
             total = total + term
         return total
 
+    def rooms(self) -> Iterator[tuple[str, Literal["low", "high"], Quotient, bool]]:
+        """Of each parameter and end, what is between them, and whether it may be zero."""
+        for part, atom in zip(self.ranges, self.atoms, strict=True):
+            x = Quotient.atom(atom)
+            yield part.name, "low", x - self.number(part.low), part.closed[0]
+            if part.high is not None:
+                yield part.name, "high", self.number(part.high) - x, part.closed[1]
+
     def form(self, entries: FormEntries, factors: Sequence[Quotient]) -> FormOfQuotients:
         """A form with numbers as quotients."""
         return {key: self.number(entry, factors) for key, entry in entries.items()}
@@ -128,17 +136,16 @@ def _in_atoms(polynomial: Polynomial, atoms: Sequence[str]) -> Quotient:
     return Quotient(terms)
 
 
+def rooms_of(region: CheckedRegion, symbols: Mapping[str, str]) -> list[tuple[str, Literal["low", "high"], Quotient]]:
+    """How far each parameter of a derivation is from its ends there: its name, the end, and what must not be negative."""
+    return [(name, end, room) for name, end, room, _ in _Reading(region, symbols).rooms()]
+
+
 def _require_region(checker: Checker, refuse: Any, reading: _Reading) -> None:
     """Every parameter of the derivation lies between its ends there, wherever it lies between the term's."""
-    for part, atom in zip(reading.ranges, reading.atoms, strict=True):
-        x = Quotient.atom(atom)
-        ends = [(reading.number(part.low), 1, part.closed[0])]
-        if part.high is not None:
-            ends.append((reading.number(part.high), -1, part.closed[1]))
-        for end, side, closed in ends:
-            room = (x - end) * Quotient.number(side)
-            if not (checker.is_nonnegative(room) if closed else checker.is_positive(room)):
-                raise refuse("a derivation on a region that holds the term's", reading.shown)
+    for _, _, room, closed in reading.rooms():
+        if not (checker.is_nonnegative(room) if closed else checker.is_positive(room)):
+            raise refuse("a derivation on a region that holds the term's", reading.shown)
 
 
 def _require_classes(checker: Checker, refuse: Any, reading: _Reading, system: Mapping[str, Any]) -> None:

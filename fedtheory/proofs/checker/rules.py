@@ -11,6 +11,7 @@ refuses, and names line and rule, what was expected and what was found.
                 mean NAME | root NAME, NAME | least s of NAME
                 cases formula: RULE; RULE                             each may use "case"
                 larger of: RULE; RULE | larger in NAME                for max(A, B) <= R, and from it
+                through SENTENCE: RULE; RULE                          for the sentence, and from it, which is "that", for the line
                 values K: RULE; RULE; ...                             one for each value of a whole number
                 bernoulli x, s | exponential x | logarithm x | power NAME, s
                 identity | cite NAME [from NAME, ...]
@@ -430,6 +431,38 @@ def by_cases(checker: Checker, line: ProofLine, goal: Sentence, text: str, more:
     return f"{head}: {'; '.join(written)}"
 
 
+def by_through(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
+    """What is shown inside of a case, where it is no line of its own.
+
+    G        F  given  G
+    --------------------
+             F
+    """
+    head, rules = _pieces(text)
+    if len(rules) != 2:
+        raise TermRefused(line.name, line.rule, "'SENTENCE: RULE ...; RULE that, ...'", text)
+    between = read_between(goal, head)
+    if between.exists or between.sign == "->":
+        raise TermRefused(line.name, line.rule, "an inequality or equality", head)
+    checker.require_readable(line, between)
+    first = _inner(checker, line, between, rules[0], more)
+    return f"{head}: {first}; {_inner(checker, line, goal, rules[1], {**more, name_of_between(more): between})}"
+
+
+def read_between(goal: Sentence, text: str) -> Sentence:
+    """The sentence between, with the goal's values of whole numbers."""
+    between = Sentence.parse(text)
+    for name, number in goal.fixed:
+        between = between.at(name, number)
+    return between
+
+
+def name_of_between(more: Premises) -> str:
+    """Under which name the second rule knows the sentence between: "that", or "that2" where it is inside of another one."""
+    depth = sum(name.startswith("that") for name in more)
+    return f"that{depth + 1}" if depth else "that"
+
+
 def by_larger(checker: Checker, line: ProofLine, goal: Sentence, text: str, more: Premises) -> str:
     """The larger of two numbers is at most what both are, and neither is more; the step of an induction over it may use "ih_1" and "ih_2".
 
@@ -586,6 +619,7 @@ RULES: Mapping[str, ProofRule] = {
     "least": by_least,
     "cases": by_cases,
     "larger": by_larger,
+    "through": by_through,
     "values": by_values,
     "bernoulli": by_bernoulli,
     "exponential": by_exponential,

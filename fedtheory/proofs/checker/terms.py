@@ -112,8 +112,10 @@ class Checker(SentenceReader):
         return any(not fact.zero and self.domain.is_nonnegative(quotient / fact) for fact in self.facts)
 
     def is_nonnegative_product(self, tree: ast.expr) -> bool:
-        """Whether a formula was shown to be at least zero; of a product it is enough that each factor was."""
+        """Whether a formula was shown to be at least zero; of a product it is enough that each factor was, and even powers always are."""
         match tree:
+            case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=int() as exponent)) if exponent % 2 == 0:
+                return True
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 if self.is_nonnegative_product(left) and self.is_nonnegative_product(right):
                     return True
@@ -337,7 +339,7 @@ class Checker(SentenceReader):
 
     def require_new(self, line: ProofLine) -> None:
         """Refuse a name that is taken."""
-        if line.name in self.known or line.name in ("ih", "case", "square"):
+        if line.name in self.known or line.name in ("ih", "case", "square", "that"):
             raise TermRefused(line.name, line.rule, "a name of its own", line.name)
 
     def add(self, line: ProofLine, apply: Callable[[Checker, ProofLine], str]) -> None:

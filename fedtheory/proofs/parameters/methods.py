@@ -14,10 +14,10 @@ changes inside the region, it is cut there if that is at one value of a paramete
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 from fedtheory.algorithms.base import Algorithm
 from fedtheory.core.errors import CannotTrace, InvalidInput
@@ -30,6 +30,7 @@ from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.constants import judge_through_strongest
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.judge import CORNERS, POINTS, Judgement, judge_system, refute_at, telling_points
+from fedtheory.proofs.parameters.pieces import entries_of, list_pieces
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
@@ -107,7 +108,7 @@ def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> li
     """Judge a contraction piece by piece of its region, up to the first that is not proved: it is proved if every piece is, and refuted if one is."""
     found = []
     for fixed, region in stated.region.cases():
-        for piece, entries in _pieces(region, _entries(stated.rate, region, fixed)):
+        for piece, entries in list_pieces(region, _entries(stated.rate, region, fixed)):
             found.append(_prove_piece(stated, fixed, piece, entries, seconds))
             if found[-1].judgement.word != "proved for all parameters":
                 return found
@@ -116,100 +117,7 @@ def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> li
 
 def _entries(stated: Expression, region: Region, fixed: Mapping[str, Fraction]) -> list[Expression]:
     """The entries of what is stated as a maximum: ``L*max(a, b)/2`` and ``1 - min(a, b)`` are one as well."""
-    return _entries_of(stated.substitute(fixed), "max", ParameterField(region))
-
-
-def _entries_of(e: Expression, kind: Literal["max", "min"], field: ParameterField) -> list[Expression]:
-    """Expressions without max and min, of which an expression is the maximum or minimum on the whole region."""
-    if not e.choices:
-        return [e]
-    other: Literal["max", "min"] = "min" if kind == "max" else "max"
-    if e.kind == kind:
-        return [entry for part in e.parts for entry in _entries_of(part, kind, field)]
-    kinds: list[Literal["max", "min"]] = []  # which of the parts' entries make entries, by the part
-    if e.kind in ("+", "-", "negative"):
-        kinds = [kind] * len(e.parts)
-        if e.kind != "+":
-            kinds[-1] = other
-    elif (
-        e.kind in ("*", "/")
-        and sum(part.choices for part in e.parts) == 1
-        and not (e.kind == "/" and e.parts[1].choices)
-    ):
-        factor = next(part for part in e.parts if not part.choices)
-        sign = field.sign(field.read(factor))
-        kinds = [] if sign is None else [kind if sign.direction > 0 else other] * len(e.parts)
-    if not kinds:
-        raise InvalidInput(f"{e} was not seen to be a {kind} of expressions without max and min")
-    parts = [_entries_of(part, each, field) for part, each in zip(e.parts, kinds, strict=True)]
-    return [Expression(e.kind, chosen) for chosen in itertools.product(*parts)]
-
-
-def _pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple[Region, list[Expression]]]:
-    """Pieces of the region with the entries that are not below another one there."""
-    field = ParameterField(region)
-    kept: list[Expression] = []
-    values = [field.read(entry) for entry in entries]
-    for k, value in enumerate(values):
-        others = [v for j, v in enumerate(values) if j != k and (v != value or j < k)]
-        if not any(_below(field, value, other) for other in others):
-            kept.append(entries[k])
-    for a, b in itertools.combinations(kept, 2):
-        cut = _cut(field, field.read(a) - field.read(b))
-        if cut is not None:
-            for part in cut:
-                yield from _pieces(part, kept)
-            return
-    yield region, kept
-
-
-def _below(field: ParameterField, value: RationalFunction, other: RationalFunction) -> bool:
-    sign = field.sign(other - value)
-    return sign is not None and (sign.direction > 0 or value == other)
-
-
-def _cut(field: ParameterField, difference: RationalFunction) -> tuple[Region, Region] | None:
-    """The region below and above the value of its last parameters at which a difference changes sign, if that is a rational function."""
-    for factor in _factors(field, difference):
-        for k in reversed(range(len(field.region.parameters))):
-            p = field.region.parameters[k]
-            root = _root(field, factor, k)
-            if root is None or any(str(s) in root.names for s in field.names[k:]):
-                continue
-            low, high = p.ends(field.parameters())
-            at = field.read(root)
-            above = field.sign(at - low)
-            below = None if high is None else field.sign(high - at)
-            if (
-                above is not None
-                and above.direction > 0
-                and (high is None or (below is not None and below.direction > 0))
-            ):
-                parameters = field.region.parameters
-                first = replace(p, high=root, high_closed=True)
-                second = replace(p, low=root, low_closed=True)
-                return (
-                    Region((*parameters[:k], first, *parameters[k + 1 :])),
-                    Region((*parameters[:k], second, *parameters[k + 1 :])),
-                )
-    return None
-
-
-def _factors(field: ParameterField, value: RationalFunction) -> list[RationalFunction]:
-    """Irreducible factors of the numerator whose sign changes on the region."""
-    _, factors = value.element.numer.factor_list()
-    found = [RationalFunction(field, field.elements(factor)) for factor, power in factors if power % 2]
-    return [factor for factor in found if field.sign(factor) is None]
-
-
-def _root(field: ParameterField, factor: RationalFunction, k: int) -> Expression | None:
-    """Where a factor that is linear in parameter k vanishes."""
-    x = field.symbols[k]
-    polynomial = factor.expression.as_poly(x)
-    if polynomial is None or polynomial.degree() != 1:
-        return None
-    slope, offset = polynomial.all_coeffs()
-    return Expression.parse(str(field.sympify(-offset / slope).expression))
+    return entries_of(stated.substitute(fixed), "max", ParameterField(region))
 
 
 def _prove_piece(
@@ -403,7 +311,7 @@ def prove_bound(
     """Judge a bound, max of expressions included, as `prove_contraction` does (`bound_system` says what is stated, and its ``constants``)."""
     found = []
     for fixed, case in Region.parse(region).cases():
-        for piece, entries in _pieces(case, _entries(Expression.parse(bound), case, fixed)):
+        for piece, entries in list_pieces(case, _entries(Expression.parse(bound), case, fixed)):
             field = ParameterField(piece)
 
             def with_factor(

@@ -54,6 +54,24 @@ ACCEPTED = {
         "done: claim by cases a - b: combine 1*case; combine 1*case",
         "0 < a, 0 < b",
     ),
+    "through what holds in a case": (
+        "a*b <= max(a, b)**2",
+        """
+        done: claim by cases a - b: (through a*b <= a**2: combine (a)*case; combine 1*that);
+                                    (through a*b <= b**2: combine (b)*case; combine 1*that)
+        """,
+        "0 < a, 0 < b",
+    ),
+    "through two sentences": (
+        "a <= a + b + c",
+        "done: claim by through 0 <= b: combine; (through 0 <= c: combine; combine 1*that, 1*that2)",
+        "0 < a, 0 < b, 0 < c",
+    ),
+    "an even power as a factor": (
+        "(a - b)**2*a <= (a - b)**2*(a + 1)",
+        "one: a <= a + 1 by combine\ndone: claim by combine ((a - b)**2)*one",
+        "0 < a, 0 < b",
+    ),
     "two sides in one induction": (
         "a**n*(a - 1) <= b",
         """
@@ -136,6 +154,48 @@ REFUSED = {
         TWO_SUMS.format(1),
         "0 <= y <= 1, 0 <= z <= 1",
         "exists k in 1..n",
+    ),
+    "through what does not hold": (
+        "a <= b",
+        "done: claim by through a <= b - 1: combine; combine 1*that",
+        "0 < a, 0 < b",
+        "not shown to be nonnegative",
+    ),
+    "through what holds in the other case": (
+        "a*b <= max(a, b)**2",
+        "done: claim by cases a - b: (through a*b <= b**2: combine (b)*case; combine 1*that); combine",
+        "0 < a, 0 < b",
+        "not shown to be nonnegative",
+    ),
+    "what is shown first from itself": (
+        "a <= b",
+        "done: claim by through a <= b: combine 1*that; combine 1*that",
+        "0 < a, 0 < b",
+        "a line before it",
+    ),
+    "what was shown inside of another line": (
+        "0 <= a",
+        "one: 0 <= a by through 0 <= 2*a: combine; combine (1/2)*that\ndone: claim by combine 1*that",
+        "0 < a",
+        "a line before it",
+    ),
+    "a line with the name of what is shown first": (
+        "0 <= a",
+        "that: 0 <= a by combine\ndone: claim by combine 1*that",
+        "0 < a",
+        "a name of its own",
+    ),
+    "an induction on the way, in a case that speaks of its round": (
+        "n <= 0",
+        "done: claim by cases -n: combine 1*case; (through n <= 0: (induction n: base combine; step combine 1*ih); combine 1*that)",
+        "",
+        "cases that do not speak of n",
+    ),
+    "an odd power as a factor": (
+        "(a - b)**3*a <= (a - b)**3*(a + 1)",
+        "one: a <= a + 1 by combine\ndone: claim by combine ((a - b)**3)*one",
+        "0 < a, 0 < b",
+        "never negative",
     ),
     "an induction without its base": (
         "2 + n*(y - 1) <= y**n",

@@ -31,7 +31,26 @@ SHARP = on(
     rounds={"N": 1},
     quantities={"gap": GAP, "d": DISTANCE},
 )
+LARGER = "max(abs(1 - lr*mu), abs(1 - lr*L))"
 EXAMPLES = {
+    "the larger of two rates": on(
+        "gd",
+        "lr",
+        "L, mu",
+        "0 < mu < L, 0 < lr < 2/L",
+        f"d[N] <= {LARGER}**(2*N)*d[0]",
+        rounds={"N": 0},
+        quantities={"d": DISTANCE},
+    ),
+    "the larger of two rates, of each quantity another": on(
+        "scaffnew",
+        "lr, p",
+        "L, mu",
+        "0 < mu < L, 0 < lr <= 1/L, 0 < p <= 1",
+        "d[N] + lr**2/p**2*h[N] <= max(1 - lr*mu, 1 - p**2)**N*(d[0] + lr**2/p**2*h[0])",
+        rounds={"N": 0},
+        quantities={"d": "mean(norm2(x_i - x_star))", "h": "mean(norm2(h_i - grad(f_i, x_star)))"},
+    ),
     "unlike clients, on average": on(
         "fedavg",
         "lr, steps = 2",
@@ -156,6 +175,7 @@ def test_rocq_accepts_theorems_on_listed_methods(name: str, kept: Path) -> None:
         ("coins", "(r <= p ^ 2) ->\n", ""),
         ("weights that sum to one", "(forall n : nat, 0 <= w n) ->\n", ""),
         ("a round of the claim's own", "(c <= d N) ->", "(c <= d (S N)) ->"),
+        ("the larger of two rates", "lr < 2 / L ->\n", ""),
         ("the first rounds", "<= L / 2 * d 0%nat)", "<= L / 2 * d 1%nat)"),
         ("an exponential, and a start", "(d 0%nat <= R_ ^ 2) ->\n", ""),
         ("resting on one with weights that depend on the round", "(2 <= N)%nat ->", ""),

@@ -69,7 +69,7 @@ def _free_line(line: ProofLine, lines: Sequence[ProofLine], said: str) -> str:
     if rule == "combine":
         body, times, scale = arguments.partition(" times ")
         arguments = f"{', '.join(_open(body, {one.name: one for one in lines}))}{times}{scale}"
-    elif rule in ("induction", "cases", "larger", "values"):
+    elif rule in ("induction", "cases", "larger", "through", "values"):
         arguments = re.sub(r"\bcombine ([^;]*)", lambda found: f"combine {_free(found[1])}", arguments)
     return f"{line.name}: {said} by {rule} {arguments}".strip()
 

@@ -15,8 +15,6 @@ from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient, value_of
 from fedtheory.proofs.checker.formulas import names, read
 
-#: functions that SymPy writes with a capital
-_OF_SYMPY = re.compile(r"\b(?:Max|Min|Abs)(?=\()")
 Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy expressions in parameters
 
 
@@ -30,7 +28,7 @@ class FoundScript:
 
 def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
     """The theorem with scripts of its claims, and without the quantities and rounds that it does not need."""
-    lines = [_OF_SYMPY.sub(lambda found: found[0].lower(), line) for script in scripts for line in script.lines]
+    lines = [line for script in scripts for line in script.lines]
     spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
     rounds = {name: least for script in scripts for name, least in script.rounds.items()}
@@ -310,4 +308,7 @@ def tidy_factor(quotient: Quotient, rename: Mapping[str, str]) -> Any:
     import sympy
 
     text = quotient.text(lambda name: rename.get(name, name))
-    return sympy.factor(sympy.sympify(text, locals={name: sympy.Symbol(name) for name in names(read(text))}))
+    known = {name: sympy.Symbol(name) for name in names(read(text))}
+    return sympy.factor(
+        sympy.sympify(text, locals={**known, "max": sympy.Function("max")})
+    )  # its sides stay as they are

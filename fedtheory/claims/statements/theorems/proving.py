@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from fedtheory.claims.statements.theorems.claimed_bounds import round_of_quantity
 from fedtheory.claims.statements.theorems.inside import require_inside
+from fedtheory.claims.statements.theorems.larger_rates import list_with_cases
 from fedtheory.claims.statements.theorems.more_quantities import list_more_quantities
 from fedtheory.claims.statements.theorems.multipliers import find_factors
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, with_scripts
@@ -81,6 +82,17 @@ def prove_theorem(theorem: Theorem, seconds: float = LINE_SECONDS) -> ProvedTheo
     """
     if not theorem.proof:
         return _prove_by_potentials(theorem, seconds)
+    refused: TermRefused | None = None
+    for one in list_with_cases(theorem):
+        try:
+            return _prove_script(one, seconds)
+        except TermRefused as error:
+            refused = refused or error
+    raise refused or NoScript([])
+
+
+def _prove_script(theorem: Theorem, seconds: float) -> ProvedTheorem:
+    """By its script as it stands."""
     finder = _Finder(theorem, seconds)
     try:
         data = theorem.skeleton() | finder.classes()

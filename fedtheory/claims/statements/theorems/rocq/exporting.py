@@ -135,6 +135,8 @@ class _Writer:
         for part in term.every:
             part.script.derive = partial(self.states.derive, part)
         self.author = _StatementFormulas(self.checker, term.formulas.quantity)
+        for part in term.every:  # maxima are written in lines as in the statement, which is written first
+            part.formulas.maxima = self.author.maxima
 
     def _states(self) -> StatesForRocq:
         states = self.term.theorem.states

@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.rocq.natural import (
     write_number,
 )
 from fedtheory.claims.statements.theorems.rocq.script import names_of_rounds
-from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, WrittenTerm
+from fedtheory.claims.statements.theorems.rocq.term import Binder, LinePart, NarrowEnd, WrittenTerm
 from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence
@@ -163,8 +163,12 @@ class MethodForRocq:
         rounds = sorted(
             t for t in term.checker.signature.rounds if any(t in q.atoms for q in (rest, *(f for f, *_ in parts)))
         )
-        setting = NumberSetting([*term.ranges, *term.auxiliary, *(term.range_of_round(t) for t in rounds)])
-        region = term.region_of([*term.ranges, *term.auxiliary], rounds)
+        narrow, ranges = term.narrow_ends(stored), [*term.ranges, *term.auxiliary]
+        for one in narrow:
+            ranges = [one.of(r) for r in ranges]
+        setting = NumberSetting([*ranges, *(term.range_of_round(t) for t in rounds)])
+        here = {f"{one.parameter}_{one.end}": one.fact for one in narrow}
+        region = [here.get(fact, fact) for fact in term.region_of(ranges, rounds)]
         said, signs = [], (1,) if goal.sign == "<=" else (1, -1)
         for sign in signs:
             certificate = LineCertificate(self.natural, setting)
@@ -185,11 +189,12 @@ class MethodForRocq:
                     rest * q,
                     [(f * q, w, n) for f, w, n in parts],
                     rounds,
+                    narrow,
                     term.prove(certificate, conclusion, region, self._zeros()),
                 )
             )
         at = term.formulas.index(ast.Name(variable)) if variable else "0"
-        given = term.script.own_names + names_of_rounds(rounds)
+        given = term.script.own_names + names_of_rounds(rounds) + " ltac:(lra)" * len(narrow)
         proofs = [
             f"(in_every_round coins kept sum_to_one chances rounds_keep _ _ ({lemma}{given}) {at} (init x0) start_kept)"
             for lemma in said
@@ -208,6 +213,7 @@ class MethodForRocq:
         rest: Quotient,
         parts: list[LinePart],
         rounds: list[str],
+        narrow: Sequence[NarrowEnd],
         proof: str,
     ) -> str:
         """The lemma about any state."""
@@ -222,7 +228,8 @@ class MethodForRocq:
         over = term.script.over + "".join(
             f"forall {identifier(t)} : nat, ({least[t]} <= {identifier(t)})%nat -> " for t in rounds
         )
-        names = term.script.own_names + names_of_rounds(rounds)
+        over += "".join(f"{one.text} -> " for one in narrow)
+        names = term.script.own_names + names_of_rounds(rounds) + "".join(f" {one.fact}" for one in narrow)
         opened = f"intros{names}; " if names else ""
         term.texts.append(
             f"Lemma {name} : {over}forall s, kept s -> {term.formulas.quotient(rest).text(49)} + combined [{'; '.join(shown)}] s <= 0.\n"

@@ -253,6 +253,10 @@ class PlayedForRocq:
     def derive(self, term: WrittenTerm, line: ProofLine, goal: Sentence) -> str:
         """A line by a derivation, or by an identity: shown of any states one after the other."""
         stored = term.next_derivation(line)
+        if term.narrow_ends(stored):
+            raise NotAvailable(
+                f"{line.name}: a derivation in a case, of states that a function plays, is not written for Rocq"
+            )
         rest, parts, variable = term.parts(line, goal, start=stored["start"])
         window = self.windows[max(n for _, _, n in parts), stored["start"]].afresh()
         renamed = {atom: word for word, atom in stored["symbols"].items()}

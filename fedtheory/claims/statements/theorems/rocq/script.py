@@ -31,6 +31,8 @@ from fedtheory.proofs.checker.rules import (
     _sqrt,
     apply_rule,
     induction_parts,
+    name_of_between,
+    read_between,
 )
 from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.rocq.expressions import identifier
@@ -60,7 +62,8 @@ class Script:
 
     ``derive`` writes a line by a derivation or an identity: its proof, after what it defines was added to ``texts``. ``prefix``: what the names of
     lemmas and data begin with; ``known_as``: hypotheses, and claims of other theorems, by the names of their lemmas; ``shifted``: an induction
-    for every value of another round was written, of which bases of powers are written in two ways.
+    for every value of another round was written, of which bases of powers are written in two ways. ``cases``: what is at least zero in the cases that
+    are looked at.
     """
 
     checker: Checker
@@ -72,6 +75,7 @@ class Script:
     prefix: str = ""
     known_as: dict[str, str] = field(default_factory=dict)
     shifted: bool = False
+    cases: list[ast.expr] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Signs that lines need."""
@@ -162,6 +166,7 @@ class Script:
             "root": self._root,
             "cases": self._cases,
             "larger": self._larger,
+            "through": self._through,
             "squeeze": lambda *given: write_squeeze(self, *given[:3]),
             "values": self._values,
             "least": self._least,
@@ -435,9 +440,11 @@ class Script:
         name = f"case{len(self.checker.facts) + 1}" if self.checker.facts else "case"
         for rule, e in zip(rules, (tree, ast.UnaryOp(ast.USub(), tree)), strict=True):
             self.signs.facts.append(name)
+            self.cases.append(e)
             with self.checker.supposing(self.checker.value(e)):
                 shown.append(self._inner(line, goal, rule, {**more, name: Sentence(ast.Constant(0), "<=", e)}))
             self.signs.facts.pop()
+            self.cases.pop()
         return (
             f"apply (cases_rule ({self.formulas.read(tree)})); intros {name}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
         )
@@ -454,6 +461,12 @@ class Script:
         if self._which_side(goal)[0] == "Rmax_r":
             shown.reverse()
         return f"apply Rmax_lub{'_lt' * (goal.sign == '<')}.\n  {{ {shown[0]} }}\n  {{ {shown[1]} }}"
+
+    def _through(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
+        head, rules = _pieces(text)
+        between, name = read_between(goal, head), name_of_between(more)
+        said, first = self.formulas.sentence(between), self._inner(line, between, rules[0], more)
+        return f"assert ({name} : {said}).\n  {{ {first} }}\n  {self._inner(line, goal, rules[1], {**more, name: between})}"
 
     def _which_side(self, goal: Sentence) -> tuple[str, str]:
         """Of max(A, B) <= R, by which lemmas A and B are at most what is written: it may have them in the other order."""

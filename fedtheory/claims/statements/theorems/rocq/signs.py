@@ -59,6 +59,9 @@ class Signs:
         for fact, word in zip(checker.facts, self.facts, strict=False):
             if not fact.zero and checker.domain.is_positive(q / fact) and not strict:
                 return f"(of_product _ _ _ {self.prove(q / fact, strict=True)} {word} ltac:(normal; field; nonzero))"
+        match q.monomial():
+            case (((atom, 2),), 1) if not strict:
+                return f"pow2_ge_0 {self.formulas.quotient(Quotient.atom(atom)).text(9)}"
         raise NotAvailable(f"the sign of {q.text()} was not shown to Rocq")
 
     def divisors(self, *quotients: Quotient) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from fedtheory.claims.statements.theorems.proving import as_proved
 from fedtheory.claims.statements.theorems.rocq.formulas import Formulas
@@ -13,9 +14,10 @@ from fedtheory.claims.statements.theorems.rocq.natural import read_real
 from fedtheory.claims.statements.theorems.rocq.script import Script, line_name
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import NotAvailable
+from fedtheory.proofs.checked_before import recheck_derivation
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence, read
-from fedtheory.proofs.checker.lines import offset_of
+from fedtheory.proofs.checker.lines import offset_of, rooms_of
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import TermRefused
 from fedtheory.proofs.checker.signature import Signature
@@ -52,6 +54,36 @@ def write_binders(binders: Sequence[Binder]) -> list[str]:
         waiting = []
         found += [f"{binder.text} ->"] if binder.text else []
     return found
+
+
+@dataclass(frozen=True)
+class NarrowEnd:
+    """An end of a parameter's range that it has in a case alone."""
+
+    parameter: str
+    end: Literal["low", "high"]
+    value: Real
+
+    @property
+    def fact(self) -> str:
+        """Under which name a lemma knows it."""
+        return f"{self.parameter}_{self.end}_here"
+
+    @property
+    def text(self) -> str:
+        """As Rocq reads it."""
+        ends = (self.value.text(69), self.parameter) if self.end == "low" else (self.parameter, self.value.text(69))
+        return " <= ".join(ends)
+
+    def of(self, r: NumberRange) -> NumberRange:
+        """A range with this end, if it is the parameter's."""
+        if r.name != self.parameter:
+            return r
+        return (
+            replace(r, low=self.value, low_closed=True)
+            if self.end == "low"
+            else replace(r, high=self.value, high_closed=True)
+        )
 
 
 class StatesForRocq(Protocol):
@@ -212,6 +244,26 @@ class WrittenTerm:
         if len(variables) != 1 or ("" in variables) != start:
             raise NotAvailable(f"{line.name}: a line about no round is not written for Rocq")
         return rest, parts, variables.pop()
+
+    def narrow_ends(self, stored: Mapping[str, Any]) -> list[NarrowEnd]:
+        """Where a stored derivation is about a part of the region, which the cases that are looked at are about."""
+        if not self.script.cases or "system" not in stored:
+            return []
+        found = []
+        for name, end, room in rooms_of(recheck_derivation(dict(stored["system"])), stored["symbols"]):
+            if self.checker.domain.is_nonnegative(room):
+                continue
+            match next((e for e in self.script.cases if (self.checker.value(e) - room).zero), None):
+                case ast.BinOp(left=value, op=ast.Sub(), right=ast.Name()) if end == "high":
+                    pass
+                case ast.UnaryOp(op=ast.USub(), operand=ast.BinOp(left=value, op=ast.Sub(), right=ast.Name())) if (
+                    end == "low"
+                ):
+                    pass
+                case _:
+                    raise NotAvailable("a derivation on a part of the region that is no case is not written for Rocq")
+            found.append(NarrowEnd(identifier(name), end, self.formulas.read(value)))
+        return found
 
     def region_of(self, ranges: Sequence[NumberRange], rounds: Sequence[str]) -> list[str]:
         """Proofs that numbers lie in their ranges, and rounds in theirs, from the facts that are named after them."""
