@@ -30,7 +30,7 @@ from fedtheory.proofs.measures import MeasureName, find_measure
 from fedtheory.proofs.parameters.constants import judge_through_strongest
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.judge import CORNERS, POINTS, Judgement, judge_system, refute_at, telling_points
-from fedtheory.proofs.parameters.pieces import entries_of, list_pieces
+from fedtheory.proofs.parameters.pieces import cut_in_pieces, entries_of
 from fedtheory.proofs.parameters.programs import SUSPECT, violation
 from fedtheory.proofs.parameters.search import SECONDS
 from fedtheory.proofs.parameters.system import System
@@ -108,7 +108,7 @@ def prove_contraction(stated: StatedContraction, seconds: float = SECONDS) -> li
     """Judge a contraction piece by piece of its region, up to the first that is not proved: it is proved if every piece is, and refuted if one is."""
     found = []
     for fixed, region in stated.region.cases():
-        for piece, entries in list_pieces(region, _entries(stated.rate, region, fixed)):
+        for piece, entries in cut_in_pieces(region, _entries(stated.rate, region, fixed)):
             found.append(_prove_piece(stated, fixed, piece, entries, seconds))
             if found[-1].judgement.word != "proved for all parameters":
                 return found
@@ -311,7 +311,7 @@ def prove_bound(
     """Judge a bound, max of expressions included, as `prove_contraction` does (`bound_system` says what is stated, and its ``constants``)."""
     found = []
     for fixed, case in Region.parse(region).cases():
-        for piece, entries in list_pieces(case, _entries(Expression.parse(bound), case, fixed)):
+        for piece, entries in cut_in_pieces(case, _entries(Expression.parse(bound), case, fixed)):
             field = ParameterField(piece)
 
             def with_factor(

@@ -39,7 +39,7 @@ def entries_of(e: Expression, kind: Literal["max", "min"], field: ParameterField
     return [Expression(e.kind, chosen) for chosen in itertools.product(*parts)]
 
 
-def list_pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple[Region, list[Expression]]]:
+def cut_in_pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple[Region, list[Expression]]]:
     """Pieces of the region with the entries that are not below another one there."""
     kept = largest_of(ParameterField(region), entries)
     cut = find_cut(region, kept)
@@ -47,7 +47,7 @@ def list_pieces(region: Region, entries: Sequence[Expression]) -> Iterator[tuple
         yield region, kept
         return
     for part in (cut.first, cut.second):
-        yield from list_pieces(part, kept)
+        yield from cut_in_pieces(part, kept)
 
 
 def largest_of(field: ParameterField, entries: Sequence[Expression]) -> list[Expression]:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
+from fedtheory.claims.statements.theorems.indirect_claims import list_direct
 from fedtheory.claims.statements.theorems.one_round import write_of_one_round
 from fedtheory.claims.statements.theorems.potential_exponentials import list_without_exponential
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
@@ -56,6 +57,8 @@ def find_scripts(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Foun
     if of_one:
         yield from of_one
         return
+    for direct in list_direct(theorem, claim):
+        yield from map(direct.with_own, find_scripts(direct.theorem, claim, told))
     for other in list_without_exponential(theorem, claim):
         yield from map(other.with_exponential, _find_by_shape(other.theorem, claim, told))
     yield from _find_by_shape(theorem, claim, told)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -45,6 +46,7 @@ from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.squares import require_a_size, tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims.statements.theorems.tight_points import list_tight_points
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
 from fedtheory.proofs.checker.formulas import Sentence
@@ -154,7 +156,8 @@ def refute_theorem(
     ]
     for claim, sentence in _tried(theorem):
         for rounds in small_rounds(theorem, sentence, later):
-            points = at or _spread(_points(theorem, sentence), most)
+            chosen = _spread(_points(theorem, sentence), most)
+            points = at or [one for point in chosen for one in list_tight_points(theorem, sentence, rounds, point)]
             for point, ends in itertools.product(points, list_ends(theorem)):
                 try:
                     tried = ClaimAt(theorem, claim, rounds, settle_parameters(theorem, rounds, point), ends)
@@ -393,13 +396,17 @@ def _all_above_zero(trace: StateTrace, gaps: list[Any]) -> System:
 
 
 def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None:
-    worst, _, _ = violation(system, ways=IN_WORDS)
+    worst, answer, _ = violation(system, ways=IN_WORDS)
     if worst <= (SUSPECT if exact else SUSPECT_OF_DIGITS):
         return None
     if np.isnan(worst):
         raise InvalidInput(f"no solver's answer was good at {at}")
     instance = find_instance(system, at.point, worst) if exact else None
     if instance is None:
+        if answer is not None and worst <= math.sqrt(
+            answer.worst()
+        ):  # where a square is zero, a residual moves by its root
+            raise InvalidInput(f"no solver's answer was good at {at}")
         raise _Suspected(f"floats see the claim fail at {at}, and no exact instance was found")
     broken = BrokenClaim.of(at, replace(instance, values=instance.values[: _own_values(system, instance)]))
     try:  # it was seen to fail, so that to leave the point out would be to support it

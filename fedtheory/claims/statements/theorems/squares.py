@@ -19,6 +19,17 @@ def tried_sentence(theorem: Theorem, claim: int) -> Sentence:
     return _on_squares(theorem.sentences[claim])[0]
 
 
+def square_of(sentence: Sentence) -> Sentence | None:
+    """A claim "sqrt(q) <= r" as "q <= r^2", which says as much where r is not below zero; None of another one."""
+    match _on_squares(sentence)[0].right:
+        case ast.BinOp(left=ast.BinOp(left=ast.Call(args=[_, factor])), right=squares) if isinstance(
+            sentence.left, ast.Call
+        ):
+            right = ast.BinOp(ast.BinOp(factor, ast.Pow(), ast.Constant(2)), ast.Mult(), squares)
+            return replace(_on_squares(sentence)[0], right=right)
+    return None
+
+
 @lru_cache(maxsize=1000)
 def _on_squares(sentence: Sentence) -> tuple[Sentence, ast.expr | None]:
     """A sentence on squares, and what must not be below zero for it to say as much; the sentence itself, and None, where its left side is no root."""
