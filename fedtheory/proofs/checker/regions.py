@@ -24,6 +24,8 @@ MOST_ATOMS = 8
 MOST_DEGREE = 1000
 #: most ways to choose among what is known of atoms
 MOST_ORDERS = 8
+#: of choices that are looked through for these, since what an atom that is not reached lies between makes no difference
+MOST_CHOICES = 64
 
 
 @dataclass(frozen=True)
@@ -174,17 +176,24 @@ class Domain:
                 choices[atom] = self.ends_of(atom)
                 for ends in choices[atom]:
                     waiting += sorted(ends.atoms - named.keys() - choices.keys())
-        for chosen in itertools.islice(itertools.product(*choices.values()), MOST_ORDERS):
+        seen: list[dict[str, Ends]] = []
+        for chosen in itertools.islice(itertools.product(*choices.values()), MOST_CHOICES):
             lies = dict(zip(choices, chosen, strict=True))
             reached, new = set(atoms), set(atoms)
             while new:
                 new = {a for name in reached & lies.keys() for a in lies[name].atoms} - reached
                 reached |= new
+            lies = {name: at for name, at in lies.items() if name in reached}
+            if lies in seen:
+                continue
+            seen.append(lies)
+            if len(seen) > MOST_ORDERS:
+                return
             for p in reversed(self.parameters):
                 if p.name in reached:
                     reached |= p.ends.atoms
             order = [(p.name, p.ends) for p in self.parameters if p.name in reached]
-            order += _in_order({name: at for name, at in lies.items() if name in reached})
+            order += _in_order(lies)
             if len(order) <= MOST_ATOMS:
                 yield order
 

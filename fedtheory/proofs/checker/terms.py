@@ -143,8 +143,10 @@ class Checker(SentenceReader):
             case ast.Subscript():
                 sign = self._known_sign(tree)
                 return [Ends(_ZERO, low_closed=sign == "<=")] if sign else []
-            case ast.Call(func=ast.Name(id="max"), args=parts):
-                return [Ends(value_of(part), low_closed=True) for part in parts]
+            case ast.Call(func=ast.Name(id="max"), args=[first, second]):
+                a, b = value_of(first), value_of(second)
+                lows = (a, b, _ZERO) if (a + b).zero else (a, b)  # the size of a number is not negative
+                return [Ends(low, low_closed=True) for low in lows]
             case ast.Call(func=ast.Name(id="sum"), args=[body, _, begin, _]):
                 first = ast.Constant(int(show_tree(begin)))
                 inner = substitute(body, {"_": ast.BinOp(first, ast.Add(), ast.Name("natural_", ast.Load()))})

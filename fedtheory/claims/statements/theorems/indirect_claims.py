@@ -9,20 +9,30 @@ N may be any number that grows with the round, such as N + 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from fedtheory.claims.statements.theorems.claimed_bounds import cancel, read_checker, speaks_of
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, name_line, number_of_claim
 from fedtheory.claims.statements.theorems.squares import square_of
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.proofs.checker.algebra import Quotient
-from fedtheory.proofs.checker.formulas import indexed, quantity_of, show_tree
+from fedtheory.proofs.checker.algebra import Quotient, value_of
+from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of, read, show_tree
 from fedtheory.proofs.checker.terms import Checker
 
-#: of a name for each line and one for any round: more lines, and the last rule, from "reached"
-Premises = Callable[[Callable[[str], str], str], tuple[list[str], str]]
+#: powers in which a hypothesis on the round is used
+POWERS_OF_ROUNDS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Premises:
+    """What leads from a claim, as the line ``reached``, to another one: lines by name, the last rule, and quantities whose sign has to be known."""
+
+    lines: Mapping[str, str]
+    rule: str
+    positive: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -36,82 +46,91 @@ class DirectClaim:
 
     def with_own(self, script: FoundScript) -> FoundScript:
         """The script of the own claim, from one of the other."""
-        number = number_of_claim(self.own, self.claim)
+        number, k = number_of_claim(self.own, self.claim).replace(" ", "_"), next(iter(script.rounds))
         words = {word for line in script.lines for word in line.replace(":", " ").split()}
-
-        def name(word: str) -> str:
-            return free_name(name_line(self.own, word + number.replace(" ", "_")), words)
-
+        known = {
+            word: free_name(name_line(self.own, word + number), words) for word in ("reached", *self.premises.lines)
+        }
         done, _, by = script.lines[-1].partition(" by ")
-        more, rule = self.premises(name, next(iter(script.rounds)))
-        reached = f"{name('reached')}: {self.theorem.claims[self.claim]} by {by}"
-        return FoundScript([*script.lines[:-1], reached, *more, f"{done} by {rule}"], script.rounds)
+        said = {name: f"0 <= {name}[{k}] by derivation" for name in self.premises.positive}
+        signs = [
+            f"{free_name(name_line(self.own, f'sign_{name}{number}'), words)}: {sign}"
+            for name, sign in said.items()
+            if not any(line.endswith(f": {sign}") for line in script.lines)
+        ]
+        lines = [f"{known[word]}: {text.format(**known)}" for word, text in self.premises.lines.items()]
+        reached = f"{known['reached']}: {self.theorem.claims[self.claim]} by {by}"
+        last = f"{done} by {self.premises.rule.format(**known)}"
+        return FoundScript([*signs, *script.lines[:-1], reached, *lines, last], script.rounds)
 
 
 def list_direct(theorem: Theorem, claim: int) -> Iterator[DirectClaim]:
     """The claims that lead to a claim, where it is of such a kind."""
     sentence = theorem.sentences[claim]
-    if sentence.sign != "<=" or sentence.exists:
+    if sentence.sign != "<=":
         return
     squared = square_of(sentence)
-    if squared is not None:
-        spoken = sorted({quantity_of(node) for side in sentence.sides for node in indexed(side)})
-
-        def root(name: Callable[[str], str], k: str) -> tuple[list[str], str]:
-            return [f"{name('sign_' + q)}: 0 <= {q}[{k}] by derivation" for q in spoken], f"root {name('reached')}"
-
-        yield _other(theorem, claim, str(squared), root)
+    if squared is not None and not sentence.exists:
+        left, right = map(show_tree, sentence.sides)
+        spoken = {quantity_of(node) for side in sentence.sides for node in indexed(side)}
+        squares = {"squares": f"({left})**2 <= ({right})**2 by combine {{reached}}"}
+        yield _other(theorem, claim, str(squared), Premises(squares, "root {squares}", sorted(spoken)))
         return
     checker = read_checker(theorem)
     most = checker.value(sentence.right)
-    if not checker.is_positive(most) or checker.quantities_in(most) or any(speaks_of(most, n) for n in theorem.rounds):
+    if any(speaks_of(most, n) for n in theorem.rounds):
         return
     for name, hypothesis in theorem.hypotheses.items():
         rounds = hypothesis.names & theorem.rounds.keys()
         if rounds and rounds <= sentence.names and hypothesis.sign == "<=" and not hypothesis.exists:
             gap = checker.gap(hypothesis)
-            if not checker.quantities_in(gap):
-                yield from _of_accuracy(theorem, claim, checker, name, gap, most)
+            for power in () if checker.quantities_in(gap) else POWERS_OF_ROUNDS:
+                yield from _of_accuracy(theorem, claim, checker, name, gap, power)
 
 
 def _of_accuracy(
-    theorem: Theorem, claim: int, checker: Checker, given: str, gap: Quotient, most: Quotient
+    theorem: Theorem, claim: int, checker: Checker, given: str, gap: Quotient, power: int
 ) -> Iterator[DirectClaim]:
     """From a hypothesis 0 <= gap about the round, and what the claim says that is reached then."""
+    sentence = theorem.sentences[claim]
+    most, spoken = show_tree(sentence.right), {quantity_of(node) for node in indexed(sentence.right)}
     logarithms = [atom for atom in gap.atoms if atom.startswith("log(")]
     if not logarithms:
-        (n, *others) = sorted(gap.atoms & theorem.rounds.keys())
+        (n, *others) = sorted(gap.atoms & theorem.rounds.keys()) or [""]
         parts = gap.linear_in(n)
         if others or parts is None or not checker.is_positive(parts[1]):
             return
-        grows = parts[1] * Quotient.atom(n)
-        factor = cancel(most / grows)
-        bound = cancel(most - factor * gap)
-        text = f"{show_tree(theorem.sentences[claim].left)} <= {bound.text()}"
-        yield _other(
-            theorem, claim, text, lambda name, _: ([], f"combine {name('reached')}, ({factor.text()})*{given}")
-        )
+        more = Fraction(0) if parts[0].below else max(parts[0].numerator.get((), Fraction(0)), Fraction(0))
+        grows = (parts[1] * Quotient.atom(n) + Quotient.number(more)).text()  # g <= grows
+        less = f"(({grows}) - ({gap.text()}))"
+        bound = f"({most})*({cancel(value_of(read(f'({less}/({grows}))**{power}'))).text()})"
+        factor = f"({most})/({grows})" + f"*(({grows}) + {less})/({grows})" * (power - 1)
+        rule = f"combine {{reached}}, ({factor})*{given}"
+        yield _other(theorem, claim, _with_right(sentence, bound), Premises({}, rule, sorted(spoken)))
         return
     parts = gap.linear_in(logarithms[0])
     if len(logarithms) > 1 or parts is None or not checker.is_positive(-parts[1]):
         return
     room, c = parts[0], -parts[1]  # c log(X) <= room
     inside = logarithms[0].removeprefix("log(").removesuffix(")")
-    exponent, log = cancel(room / c).text(), f"log({inside})"
-    weight = f"({most.text()})*exp(-({exponent}))"
-    text = f"{show_tree(theorem.sentences[claim].left)} <= {weight}*({inside})"
+    exponent, log = cancel(room * Quotient.number(power) / c).text(), f"log({inside})"
+    start = cancel(checker.value(sentence.right) * value_of(read(inside)) ** power).text()
+    weight = f"({most})*exp(-({exponent}))"
+    each, at = f"{weight}*exp({log})**{power}", f"({exponent}) - {power}*{log}"
+    lines = {
+        "near": f"1 + ({at}) <= exp({at}) by exponential {at}",
+        "own": f"exp({log}) == {inside} by logarithm {inside}",
+    }
+    own = f"(-{weight}{f'*(exp({log}) + {inside})' * (power - 1)})*{{own}}"
+    rule = f"combine {{reached}}, ({each})*{{near}}, (({each})*{power}/({c.text()}))*{given}, {own}"
+    yield _other(
+        theorem, claim, _with_right(sentence, f"({start})*exp(-({exponent}))"), Premises(lines, rule, sorted(spoken))
+    )
 
-    def premises(name: Callable[[str], str], _: str) -> tuple[list[str], str]:
-        near, own = name("near"), name("own")
-        lines = [
-            f"{near}: 1 + (({exponent}) - {log}) <= exp(({exponent}) - {log}) by exponential ({exponent}) - {log}",
-            f"{own}: exp({log}) == {inside} by logarithm {inside}",
-        ]
-        each = f"{weight}*exp({log})"
-        used = f"{name('reached')}, ({each})*{near}, (({each})/({c.text()}))*{given}, (-{weight})*{own}"
-        return lines, f"combine {used}"
 
-    yield _other(theorem, claim, text, premises)
+def _with_right(sentence: Sentence, right: str) -> str:
+    """The sentence with another right side."""
+    return str(replace(sentence, right=read(right)))
 
 
 def _other(theorem: Theorem, claim: int, text: str, premises: Premises) -> DirectClaim:

@@ -50,15 +50,15 @@ FIT_POINTS = 16
 def find_scripts(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
     """Scripts that may prove a claim, the simplest first; ``told`` takes what kept others from being looked for or found."""
     try:
-        of_one = list(write_of_one_round(theorem, claim))
+        direct, of_one = list(list_direct(theorem, claim)), list(write_of_one_round(theorem, claim))
     except (FedtheoryError, Unreadable) as error:
         told.append(str(error))
         return
+    for one in direct:
+        yield from map(one.with_own, find_scripts(one.theorem, claim, told))
     if of_one:
         yield from of_one
         return
-    for direct in list_direct(theorem, claim):
-        yield from map(direct.with_own, find_scripts(direct.theorem, claim, told))
     for other in list_without_exponential(theorem, claim):
         yield from map(other.with_exponential, _find_by_shape(other.theorem, claim, told))
     yield from _find_by_shape(theorem, claim, told)

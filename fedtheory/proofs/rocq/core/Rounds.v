@@ -24,6 +24,7 @@ Lemma same_gap a b u v : u <= v -> b - a = v - u -> a <= b. Proof. lra. Qed.
 Lemma same_gap_less a b u v : u < v -> b - a = v - u -> a < b. Proof. lra. Qed.
 Lemma same_gap_equal a b u v : u = v -> b - a = v - u -> a = b. Proof. lra. Qed.
 Lemma square_nonneg a : 0 <= a ^ 2. Proof. nra. Qed.
+Lemma size_nonneg a b : a + b = 0 -> 0 <= Rmax a b. Proof. pose proof (Rmax_l a b); pose proof (Rmax_r a b); lra. Qed.
 
 (* ---- rounds, powers ---------------------------------------------------------------------------------------------------------- *)
 Lemma at_least (k t : nat) (z : Z) : Z.of_nat k = z -> (k <= t)%nat -> IZR z <= INR t.

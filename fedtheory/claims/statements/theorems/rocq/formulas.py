@@ -228,6 +228,8 @@ class Formulas:
             case ast.Call(func=ast.Name(id="max"), args=[a, b]):
                 a, b = self.maxima.setdefault(atom, (a, b))
                 return apply(f"Rmax {self._read(a).text(9)} {self._read(b).text(9)}")
+            case ast.Call(func=ast.Name(id="log"), args=[number]):
+                return apply(f"ln {self.quotient(value_of(number)).text(9)}")
             case ast.Call(func=ast.Name(id="sum"), args=[body, _, low, high]):
                 known = dict(self.roots)
                 inside = self.quotient(value_of(body))

@@ -76,6 +76,17 @@ def write_exponential(script: LimitWriter, goal: Sentence, text: str) -> str:
     )
 
 
+def write_logarithm(script: LimitWriter, goal: Sentence, text: str) -> str:
+    """``logarithm x``."""
+    checker, x = script.checker, script.checker.value(read(text))
+    fact, gap = x - checker.value(read(f"exp(log({text}))")), checker.gap(goal)
+    _note_roots(script, goal)
+    own = f"exp_ln {script.formulas.quotient(x).text(9)} {script.signs.prove(x, strict=True)}"
+    side = "1" if (gap - fact).zero else "(-1)"
+    refined = f"refine (combine_equal 1 _ _ _ _ (weigh_zero {side} _ _ ({own})) _); [lra |]."
+    return "\n  ".join([*script.divisors(x, gap, *script.divided_by(goal)), refined, script.finish()])
+
+
 def write_power(script: LimitWriter, line: ProofLine, goal: Sentence, text: str, more: Mapping[str, Sentence]) -> str:
     """``power NAME, s``."""
     checker = script.checker

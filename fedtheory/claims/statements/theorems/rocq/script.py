@@ -15,7 +15,12 @@ from fedtheory.claims.statements.theorems.rocq.limits import (
     write_series,
     write_squeeze,
 )
-from fedtheory.claims.statements.theorems.rocq.real_powers import write_bernoulli, write_exponential, write_power
+from fedtheory.claims.statements.theorems.rocq.real_powers import (
+    write_bernoulli,
+    write_exponential,
+    write_logarithm,
+    write_power,
+)
 from fedtheory.claims.statements.theorems.rocq.signs import Signs
 from fedtheory.claims.statements.theorems.rocq.sums import UP_TO
 from fedtheory.core.errors import NotAvailable
@@ -172,6 +177,7 @@ class Script:
             "least": self._least,
             "bernoulli": lambda *given: write_bernoulli(self, *given[1:3]),
             "exponential": lambda *given: write_exponential(self, *given[1:3]),
+            "logarithm": lambda *given: write_logarithm(self, *given[1:3]),
             "power": lambda *given: write_power(self, *given),
             "series": lambda *given: write_series(self, *given[:3]),
             "limit": lambda *given: write_limit(self, *given[:3]),

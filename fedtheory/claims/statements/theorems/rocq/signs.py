@@ -195,23 +195,24 @@ class Signs:
                 return self._known(word, index), high
             case ast.Call(func=ast.Name(id="max")):
                 a, b = self.formulas.maxima.get(atom, tuple(tree.args))
-                first = (value_of(a) - ends.low).zero
-                shown = " ".join(self.formulas.read(part).text(9) for part in (a, b))
-                low = self.formulas.quotient(ends.low).text(69)
-                side = f"{'Rmax_l' if first else 'Rmax_r'} {shown}"
-                mine = self.formulas.read(a if first else b).text(9)
-                facts = "".join(
-                    f"{fact.rstrip('.')}; " for fact in self.divisors(ends.low, value_of(a if first else b))
-                )
-                return (
-                    f"(Rle_trans ({low}) {mine} _ (Req_le ({low}) {mine} ltac:({facts}field; nonzero)) ({side}))",
-                    high,
-                )
+                return self._at_most_maximum(a, b, ends.low), high
             case ast.Call(func=ast.Name(id="sum"), args=[body, _, begin, end]):
                 return self._sum(body, begin, end), high
         if atom == "natural_":
             return "(pos_INR natural_)", high
         raise NotAvailable(f"the range of {atom} is not written for Rocq")
+
+    def _at_most_maximum(self, a: ast.expr, b: ast.expr, low: Quotient) -> str:
+        """One of two numbers is at most the larger one; zero is, of a number and the same with the other sign."""
+        formulas, sides = self.formulas, (value_of(a), value_of(b))
+        written = [formulas.read(part).text(9) for part in (a, b)]
+        which = next((k for k, side in enumerate(sides) if (side - low).zero), None)
+        if which is None:
+            return f"(size_nonneg {' '.join(written)} ltac:(ring))"
+        shown, facts = formulas.quotient(low).text(69), self.divisors(low, sides[which])
+        same = f"ltac:({''.join(f'{fact.rstrip(chr(46))}; ' for fact in facts)}field; nonzero)"
+        side = f"{('Rmax_l', 'Rmax_r')[which]} {' '.join(written)}"
+        return f"(Rle_trans ({shown}) {written[which]} _ (Req_le ({shown}) {written[which]} {same}) ({side}))"
 
     def _sum(self, body: ast.expr, begin: ast.expr, end: ast.expr) -> str:
         """A sum is at least zero where its terms are."""
