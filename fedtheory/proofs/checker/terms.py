@@ -145,7 +145,7 @@ class Checker(SentenceReader):
                 return [Ends(_ZERO, low_closed=sign == "<=")] if sign else []
             case ast.Call(func=ast.Name(id="max"), args=[first, second]):
                 a, b = value_of(first), value_of(second)
-                lows = (a, b, _ZERO) if (a + b).zero else (a, b)  # the size of a number is not negative
+                lows = (_ZERO, a, b) if (a + b).zero else (a, b)  # the size of a number is not negative
                 return [Ends(low, low_closed=True) for low in lows]
             case ast.Call(func=ast.Name(id="sum"), args=[body, _, begin, _]):
                 first = ast.Constant(int(show_tree(begin)))

@@ -62,6 +62,7 @@ ACCEPTED = {
         """,
         "0 < a, 0 < b",
     ),
+    "the size of a number": ("0 <= abs(a - b)*abs(b - c)", "done: claim by combine", "0 < a, 0 < b, 0 < c"),
     "through two sentences": (
         "a <= a + b + c",
         "done: claim by through 0 <= b: combine; (through 0 <= c: combine; combine 1*that, 1*that2)",
@@ -154,6 +155,12 @@ REFUSED = {
         TWO_SUMS.format(1),
         "0 <= y <= 1, 0 <= z <= 1",
         "exists k in 1..n",
+    ),
+    "the larger of two that may both be negative": (
+        "0 <= max(a - b, a - c)",
+        "done: claim by combine",
+        "0 < a, 0 < b, 0 < c",
+        "not shown to be nonnegative",
     ),
     "through what does not hold": (
         "a <= b",
