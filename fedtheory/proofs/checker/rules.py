@@ -101,7 +101,9 @@ def by_combine(checker: Checker, line: ProofLine, goal: Sentence, text: str, mor
     for row in rows:
         tree = read(str(row.factor))
         factor = checker.value(tree)
-        if row.sentence.sign != "==" and not checker.is_nonnegative_product(tree):
+        if row.sentence.sign != "==" and not (
+            checker.is_nonnegative_product(tree) or checker.is_product_with_squares(line, tree)
+        ):
             raise TermRefused(
                 line.name, line.rule, f"a multiplier of {row.name} that is never negative", show_briefly(factor)
             )

@@ -112,14 +112,20 @@ class Checker(SentenceReader):
         return any(not fact.zero and self.domain.is_nonnegative(quotient / fact) for fact in self.facts)
 
     def is_nonnegative_product(self, tree: ast.expr) -> bool:
-        """Whether a formula was shown to be at least zero; of a product it is enough that each factor was, and even powers always are."""
+        """Whether a formula was shown to be at least zero; of a product it is enough that each factor was."""
         match tree:
-            case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=int() as exponent)) if exponent % 2 == 0:
-                return True
             case ast.BinOp(left=left, op=ast.Mult(), right=right):
                 if self.is_nonnegative_product(left) and self.is_nonnegative_product(right):
                     return True
         return self.is_nonnegative(self.value(tree))
+
+    def is_product_with_squares(self, line: ProofLine, tree: ast.expr) -> bool:
+        """The same, where even powers are at least zero, too: of numbers that there are, so that the formula has to be readable."""
+        self.require_readable(line, Sentence(ast.Constant(0), "<=", tree))
+        return all(
+            _is_even_power(factor) or self.is_nonnegative(without_squares(self.value(factor)))
+            for factor in factors_of(tree)
+        )
 
     def is_positive(self, quotient: Quotient) -> bool:
         """Whether it was shown to be above zero."""
@@ -368,6 +374,29 @@ class Checker(SentenceReader):
         idle = [line.name for line in lines if line.name not in self.used | ends]
         if idle:
             raise TermRefused(idle[0], "claim", "a line that a later one uses", "none uses it")
+
+
+def factors_of(tree: ast.expr) -> list[ast.expr]:
+    """The factors of a product."""
+    match tree:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return [*factors_of(left), *factors_of(right)]
+    return [tree]
+
+
+def _is_even_power(tree: ast.expr) -> bool:
+    match tree:
+        case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=int() as exponent)):
+            return exponent % 2 == 0
+    return False
+
+
+def without_squares(quotient: Quotient) -> Quotient:
+    """A product without its factors to an even power, which are never negative; what is no product as it is."""
+    one = quotient.monomial()
+    if one is None:
+        return quotient
+    return Quotient({tuple(item for item in one[0] if item[1] % 2): one[1]})
 
 
 def _rounds_gone_over(line: ProofLine) -> frozenset[str] | None:

@@ -162,6 +162,18 @@ REFUSED = {
         "0 < a, 0 < b, 0 < c",
         "not shown to be nonnegative",
     ),
+    "the square of what is divided by zero as a factor": (
+        "0 <= a",
+        "one: 0 <= (b - c)**2*a by combine\ndone: claim by combine (1/(b - c))**2*one",
+        "0 <= a, 0 < b, 0 < c",
+        "divisors",
+    ),
+    "the square of a root that may not be one as a factor": (
+        "0 <= -a",
+        "one: b - c <= b - c + a by combine\ndone: claim by combine (sqrt(b - c)**2)*one",
+        "0 <= a, 0 < b, 0 < c",
+        "a root of",
+    ),
     "through what does not hold": (
         "a <= b",
         "done: claim by through a <= b - 1: combine; combine 1*that",

@@ -170,7 +170,9 @@ def list_lower_bounds(theorem: Theorem) -> Iterator[tuple[str, str]]:
 
 def round_of_quantity(atom: str) -> tuple[str | None, int]:
     """The round of a quantity: ``("t", 1)`` of ``d[t+1]``, and ``(None, 2)`` of ``d[2]``."""
-    (node,) = indexed(read(atom))
+    node, *others = indexed(read(atom))
+    if others:
+        raise InvalidInput(f"{atom} speaks of several quantities")
     variables, k = whole_number_of_rounds(value_of(node.slice), show_tree(node.slice))
     if not variables:
         return None, k

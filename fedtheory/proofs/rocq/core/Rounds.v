@@ -24,6 +24,7 @@ Lemma same_gap a b u v : u <= v -> b - a = v - u -> a <= b. Proof. lra. Qed.
 Lemma same_gap_less a b u v : u < v -> b - a = v - u -> a < b. Proof. lra. Qed.
 Lemma same_gap_equal a b u v : u = v -> b - a = v - u -> a = b. Proof. lra. Qed.
 Lemma square_nonneg a : 0 <= a ^ 2. Proof. nra. Qed.
+Lemma product_nonneg a b c : 0 <= a -> 0 <= b -> c = a * b -> 0 <= c. Proof. intros A B ->; now apply Rmult_le_pos. Qed.
 Lemma size_nonneg a b : a + b = 0 -> 0 <= Rmax a b. Proof. pose proof (Rmax_l a b); pose proof (Rmax_r a b); lra. Qed.
 
 (* ---- rounds, powers ---------------------------------------------------------------------------------------------------------- *)

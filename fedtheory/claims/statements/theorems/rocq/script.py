@@ -39,7 +39,7 @@ from fedtheory.proofs.checker.rules import (
     name_of_between,
     read_between,
 )
-from fedtheory.proofs.checker.terms import Checker
+from fedtheory.proofs.checker.terms import Checker, factors_of
 from fedtheory.proofs.rocq.expressions import identifier
 from fedtheory.proofs.rocq.settings import NumberRange
 
@@ -275,7 +275,7 @@ class Script:
             for side in goal.sides
             for node in subtrees(substitute(side, self.checker.signature.where))
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
-            for factor in _factors(node.right)
+            for factor in factors_of(node.right)
         ]
         values = [self.checker.value(factor) for factor in divisors]
         return [_ONE / q for q in values if q.constant() is None]
@@ -513,13 +513,6 @@ class Script:
 
     def _values(self, line: ProofLine, goal: Sentence, text: str, more: _Premises) -> str:
         raise NotAvailable(f"{line.name}: a line about several values of a whole number is not written for Rocq")
-
-
-def _factors(tree: ast.expr) -> list[ast.expr]:
-    match tree:
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return [*_factors(left), *_factors(right)]
-    return [tree]
 
 
 def line_name(name: str) -> str:

@@ -13,12 +13,13 @@ from fedtheory.proofs.checker.algebra import EULER, AtomPolynomial, Quotient, po
 from fedtheory.proofs.checker.formulas import read, show_tree, substitute
 from fedtheory.proofs.checker.polynomials import Polynomial
 from fedtheory.proofs.checker.regions import Ends, _root_powers
+from fedtheory.proofs.checker.terms import without_squares
 from fedtheory.proofs.rocq.derivations import conjunction
 from fedtheory.proofs.rocq.expressions import ONE, ZERO, identifier
 from fedtheory.proofs.rocq.settings import NumberRange, NumberSetting
 from fedtheory.proofs.rocq.signs import find_trees
 
-_ONE = Quotient.number(1)
+_ONE, _WHOLE = Quotient.number(1), Fraction(1)
 
 
 @dataclass
@@ -59,9 +60,14 @@ class Signs:
         for fact, word in zip(checker.facts, self.facts, strict=False):
             if not fact.zero and checker.domain.is_positive(q / fact) and not strict:
                 return f"(of_product _ _ _ {self.prove(q / fact, strict=True)} {word} ltac:(normal; field; nonzero))"
-        match q.monomial():
-            case (((atom, 2),), 1) if not strict:
-                return f"pow2_ge_0 {self.formulas.quotient(Quotient.atom(atom)).text(9)}"
+        rest = without_squares(q)
+        squares = (q / rest).settled().monomial() if rest != q else None
+        if squares is not None and not strict:
+            root = Quotient({tuple((name, Fraction(power) / 2) for name, power in squares[0]): _WHOLE}).settled()
+            a, b, c = (self.formulas.quotient(part).text(9) for part in (rest, root, q))
+            return (
+                f"(product_nonneg {a} ({b} ^ 2) {c} {self.prove(rest)} (pow2_ge_0 {b}) ltac:(normal; field; nonzero))"
+            )
         raise NotAvailable(f"the sign of {q.text()} was not shown to Rocq")
 
     def divisors(self, *quotients: Quotient) -> list[str]:
