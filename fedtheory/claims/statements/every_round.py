@@ -41,7 +41,7 @@ def as_theorem(bound: Bound) -> Theorem | None:
         return None
     region = _region_without(bound, rounds)
     constants = read_settings(str(bound.functions))
-    unlike = constants.pop("zeta", None)
+    unlike = None if constants.get("zeta") == "0" else constants.pop("zeta", None)
     functions = ", ".join(f"{name} = {text}" for name, text in constants.items())
     drawn = "sigma" in constants or "s" in read_settings(bound.clients)
     if bound.clients and not drawn:

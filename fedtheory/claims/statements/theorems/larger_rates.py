@@ -26,6 +26,8 @@ from fedtheory.proofs.regions.region import Region
 
 #: scripts that are tried
 MOST_SCRIPTS = 12
+#: of a maximum that are looked at
+EVEN_POWERS = (2, 4, 6, 8)
 
 
 def list_with_cases(theorem: Theorem) -> Iterator[Theorem]:
@@ -44,13 +46,30 @@ def list_with_cases(theorem: Theorem) -> Iterator[Theorem]:
 
 @dataclass(frozen=True)
 class _Factor:
-    """The factor of a quantity, the largest of entries on a region; or c m^2, with m the maximum ``root`` of ``bases`` and the entries c base^2."""
+    """The factor of a quantity, the largest of entries on a region.
+
+    Or c m^(2 j), with m the maximum ``root`` of ``bases``, and the entries c base^(2 j).
+    """
 
     text: str
     entries: Sequence[Expression]
     root: str = ""
     bases: Sequence[Expression] = ()
     c: str = ""
+    j: int = 1
+
+    def premises(self, quantity: str, base: Expression, sign: str) -> Iterator[str]:
+        """That c m^(2 j) is at least c b^(2 j): the sum over i < j of m^(2 i) b^(2 (j - 1 - i)) times m^2 - b^2 = (m - b)^2 + 2 b (m - b)."""
+        less = f"({self.root} - ({base}))"
+        for i in range(self.j):
+            powers = (self.c, quantity, *self._squares(self.root, i), *self._squares(str(base), self.j - 1 - i))
+            weight = "*".join(f"({part})" for part in powers if part)
+            yield f"{weight}*square{less}"
+            yield f"2*{weight}*{less}*{sign}"
+
+    @staticmethod
+    def _squares(text: str, count: int) -> tuple[str, ...]:
+        return (f"({text})**{2 * count}",) if count else ()
 
     def base_of(self, field: ParameterField, chosen: Expression) -> Expression | None:
         """The base of an entry that is not negative on the field's region, so that m is at least as large as it."""
@@ -124,9 +143,8 @@ class _Maximum:
         for quantity, e in chosen.items():
             factor, that = self.factors[quantity], _that(len(before))
             base = factor.base_of(field, e)
-            if base is not None:  # m^2 - b^2 = (m - b)^2 + 2 b (m - b)
-                weight, less = f"({factor.c})*{quantity or '1'}", f"({factor.root} - ({base}))"
-                premises += [f"{weight}*square{less}", f"2*{weight}*{less}*{that}"]
+            if base is not None:
+                premises += factor.premises(quantity, base, that)
                 used = next((case for case in reversed(cases) if case.cut.name in base.names), None)
                 before.append(f"through 0 <= {base}: combine {used.share_in(field, base) if used else ''}; ")
             elif several and len(factor.entries) > 1:
@@ -175,10 +193,10 @@ def _read_factor(number: Quotient, region: Region) -> _Factor:
         It is neither, or no number of parameters.
     """
     field = ParameterField(region)
-    for atom in number.atoms:
-        rest = number / Quotient.atom(atom, 2)
-        if atom.startswith("max(") and not any("max(" in other for other in rest.atoms):
+    for atom, power in ((atom, power) for atom in number.atoms if atom.startswith("max(") for power in EVEN_POWERS):
+        rest = number / Quotient.atom(atom, power)
+        if not any("max(" in other for other in rest.atoms):
             c, bases = rest.text(), entries_of(Expression.parse(atom), "max", field)
-            entries = [Expression.parse(f"({c})*({base})**2") for base in bases]
-            return _Factor(number.text(), entries, atom, bases, c)
+            entries = [Expression.parse(f"({c})*({base})**{power}") for base in bases]
+            return _Factor(number.text(), entries, atom, bases, c, power // 2)
     return _Factor(number.text(), entries_of(Expression.parse(number.text()), "max", field))

@@ -176,7 +176,7 @@ def refute_theorem(
                 if rounds not in seen:
                     seen.append(rounds)
     clients: tuple[int, ...] = ()
-    if not at and isinstance(theorem.states, MethodStates) and not theorem.given and not theorem.sequences:
+    if not at and isinstance(theorem.states, MethodStates) and _is_tried_on_runs(theorem, theorem.states):
         against, clients = _try_runs(theorem, theorem.states)
         if against is not None:
             return against
@@ -199,6 +199,11 @@ def guard_proved(theorem: Theorem) -> BrokenClaim | Guarded:
     return refute_theorem(theorem) if empty else found
 
 
+def _is_tried_on_runs(theorem: Theorem, states: MethodStates) -> bool:
+    """Whether any run on quadratics is one of the theorem: nothing is given, and clients need have no minimiser in common."""
+    return not (theorem.given or theorem.sequences or states.shares_minimiser)
+
+
 def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | None, tuple[int, ...]]:
     """A run on random quadratics that breaks a claim, or None; and the numbers of clients for which all claims were tried."""
     rng, tried = np.random.default_rng(0), set[int]()
@@ -219,7 +224,7 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
 def _refute_limits(theorem: Theorem) -> BrokenClaim | None:
     """A run that comes back to a state it had, with a quantity that is not the limit: it is not so in infinitely many rounds."""
     states = theorem.states
-    if not isinstance(states, MethodStates) or theorem.given or theorem.sequences or theorem.assumed:
+    if not isinstance(states, MethodStates) or theorem.assumed or not _is_tried_on_runs(theorem, states):
         return None
     for claim, sentence in _tried(theorem, limits=True):
         name = sentence.to_infinity
@@ -239,6 +244,8 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
     assert isinstance(run, QuadraticRun)
     if not isinstance(states, MethodStates):
         raise InvalidInput("a run on quadratics is one of a listed method")
+    if states.shares_minimiser:
+        raise InvalidInput("the clients of a run on quadratics have no minimiser in common")
     require_run(states, run)
     _, last, _ = find_extent(at)
     if at.sentence.sign == "->":

@@ -147,8 +147,9 @@ class MethodStates:
     ----------
     method, options : as for other statements, ``MethodStates("scaffnew", "lr, p", "L, mu")``
     functions : str
-        The constants L and mu of the class; sigma besides where stochastic gradients have noise, which the theorem then names "noise" among what is
-        assumed. It is bounded by E mean_i ||xi_i||^2 <= sigma^2, zero in the mean, and independent of all before and of other clients' noise.
+        The constants L and mu of the class; ``zeta = 0`` besides where clients have a stationary point in common; sigma besides where stochastic
+        gradients have noise, which the theorem then names "noise" among what is assumed. It is bounded by E mean_i ||xi_i||^2 <= sigma^2, zero in
+        the mean, and independent of all before and of other clients' noise.
     clients : str
         ``"n, s"`` or ``"n = 8, s = 2"``: s of n clients are drawn in each round, and quantities are expectations; lines are about one round and the
         next. Empty: every number of clients, all of which take part.
@@ -186,14 +187,25 @@ class MethodStates:
     def constants(self) -> dict[str, Expression]:
         """L and mu (0 where it is left out)."""
         given = read_settings(self.functions)
-        if "L" not in given or given.keys() - {"L", "mu", "sigma"}:
+        if "L" not in given or given.keys() - {"L", "mu", "sigma", "zeta"} or given.get("zeta", "0") != "0":
             raise InvalidInput(
-                f"the class of a theorem for every round is 'L' or 'L, mu', with sigma where gradients have noise; got {self.functions!r}"
+                "the class of a theorem for every round is 'L' or 'L, mu', with sigma where gradients have noise, and zeta = 0 where clients have a "
+                f"stationary point in common; got {self.functions!r}; another zeta is a hypothesis on mean(norm2(grad(f_i, x_star)))"
             )
         if "sigma" in given and "n" not in self.numbers_of_clients:
             raise InvalidInput("noise averages over the clients, so that their number counts; say clients='n'")
-        own = {name: text for name, text in given.items() if name != "sigma"}
+        own = {name: text for name, text in given.items() if name not in ("sigma", "zeta")}
         return {"mu": Expression.parse(0)} | {name: Expression.parse(text) for name, text in own.items()}
+
+    @property
+    def shares_minimiser(self) -> bool:
+        """Whether clients have a stationary point in common, which is that of the average: zeta = 0."""
+        return "zeta" in read_settings(self.functions)
+
+    @property
+    def class_in_words(self) -> str:
+        """The class, and what zeta = 0 means."""
+        return f"{self.functions} (grad f_i(x*) = 0 for every i)" if self.shares_minimiser else self.functions
 
     @cached_property
     def sigma(self) -> Expression | None:
@@ -261,7 +273,7 @@ class MethodStates:
         leaves.origins = dict.fromkeys(range(leaves.mean), (None, ()))
         noise = None if self.sigma is None or who is None else Noise(leaves, self.sigma.at(numbers), who.n)
         problem = SymmetricProblem(leaves, mu, noise=noise, n=clients_of(who))
-        problem.add(Vector({}), leaves.deviation_only())
+        problem.add(Vector({}), Vector({}) if self.shares_minimiser else leaves.deviation_only())
         template = algorithm.init(problem, cell(leaves.vector(common=True))) if start else _template(algorithm, mu)
         state = template
         if errors is not None:

@@ -45,7 +45,7 @@ def write_scope(theorem: Theorem) -> list[str]:
     found = [f"parameters: {write_region(theorem.parameters)}"] if theorem.region else []
     found += [f"sequence: {write_line(line)}" for line in _sequences(theorem)]
     if isinstance(theorem.states, MethodStates):
-        found += [f"method: {theorem.states.named_method}", f"functions: {theorem.states.functions}"]
+        found += [f"method: {theorem.states.named_method}", f"functions: {theorem.states.class_in_words}"]
         found += list_server(theorem.states)
         found += [f"clients: {tell_clients(theorem.states)}"] if theorem.states.clients else []
     found += [write_line(line) for line in _given(theorem)]
@@ -74,7 +74,7 @@ def list_scope(theorem: Theorem) -> list[WordLine]:
     found: list[WordLine] = [("for any numbers with ", *line) for line in _sequences(theorem)]
     told = tell_once(theorem)
     if isinstance(theorem.states, MethodStates):
-        found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.functions}",)]
+        found += [(f"method: {theorem.states.named_method}",), (f"functions: {theorem.states.class_in_words}",)]
         found += [(server,) for server in list_server(theorem.states)]
         found += [(f"clients: {tell_clients(theorem.states)}",)] if theorem.states.clients else []
         found += [(line,) for line in list_words(theorem)] if theorem.states.sigma is not None else []
@@ -230,7 +230,7 @@ def _scope(theorem: Theorem) -> Iterator[WordLine]:
         yield from ((f"{text}, written out below",) for text in rounds)
         yield from told.functions
     elif isinstance(theorem.states, MethodStates):
-        yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.functions}",)
+        yield (f"rounds of {theorem.states.named_method}, functions {theorem.states.class_in_words}",)
         yield from ((server,) for server in list_server(theorem.states))
         if theorem.states.sigma is not None:
             yield from ((line,) for line in list_words(theorem))

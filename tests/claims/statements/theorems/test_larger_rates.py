@@ -42,6 +42,13 @@ TRUE = {
     "a square": descent("d[N] <= max(1 - lr*mu, lr*L - 1)**(2*N)*d[0]"),
     "the larger of two sizes": descent("d[N] <= max(abs(1 - lr*mu), abs(1 - lr*L))**(2*N)*d[0]"),
     "a number that is never the larger one": descent("d[N] <= max((1 - lr*mu)**2, 1/2)**N*d[0]", lr="0 < lr <= 1/L"),
+    "a fourth power, where clients have a minimiser in common": Theorem(
+        region="0 < mu < L, 0 < lr <= 1/L",
+        states=MethodStates("fedavg", "lr, steps = 2", "L, mu, zeta = 0"),
+        rounds={"N": 0},
+        quantities=DISTANCE,
+        claim="d[N] <= max(1 - lr*mu, 1/2)**(4*N)*d[0]",
+    ),
     "of each quantity another": proxskip(
         "d[N] + (lr/p)**2*h[N] <= max(1 - lr*mu, 1 - p**2)**N*(d[0] + (lr/p)**2*h[0])", "0 < lr <= 1/L"
     ),

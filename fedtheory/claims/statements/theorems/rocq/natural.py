@@ -129,9 +129,9 @@ class Natural:
             raise NotAvailable("states that a function plays are not written for Rocq")
         self.states = states
         # the round that is traced here is that of all clients, with their own gradients
-        if states.clients or states.sigma is not None:
+        if states.clients or states.sigma is not None or states.shares_minimiser:
             raise NotAvailable(
-                "rounds of a listed method with a number of clients, drawn clients or noise are not written for Rocq"
+                "rounds of a listed method with a number of clients, drawn clients, noise or a minimiser in common are not written for Rocq"
             )
         self.algorithm, self.mu = states.algorithm(self.numbers), states.constants["mu"].at(self.numbers)
         space, first, numbered = states.follow(self.theorem.all_parameters)
