@@ -25,7 +25,7 @@ MOST_DEGREE = 1000
 #: most ways to choose among what is known of atoms
 MOST_ORDERS = 8
 #: of choices that are looked through for these, since what an atom that is not reached lies between makes no difference
-MOST_CHOICES = 64
+MOST_ORDERS_SEEN = 64
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Domain:
                 for ends in choices[atom]:
                     waiting += sorted(ends.atoms - named.keys() - choices.keys())
         seen: list[dict[str, Ends]] = []
-        for chosen in itertools.islice(itertools.product(*choices.values()), MOST_CHOICES):
+        for chosen in itertools.islice(itertools.product(*choices.values()), MOST_ORDERS_SEEN):
             lies = dict(zip(choices, chosen, strict=True))
             reached, new = set(atoms), set(atoms)
             while new:

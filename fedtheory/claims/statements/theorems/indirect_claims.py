@@ -27,7 +27,7 @@ POWERS_OF_ROUNDS = (1, 2)
 
 
 @dataclass(frozen=True)
-class Premises:
+class WayBack:
     """What leads from a claim, as the line ``reached``, to another one: lines by name, the last rule, and quantities whose sign has to be known."""
 
     lines: Mapping[str, str]
@@ -42,7 +42,7 @@ class DirectClaim:
     theorem: Theorem
     own: Theorem
     claim: int
-    premises: Premises
+    premises: WayBack
 
     def with_own(self, script: FoundScript) -> FoundScript:
         """The script of the own claim, from one of the other."""
@@ -74,7 +74,7 @@ def list_direct(theorem: Theorem, claim: int) -> Iterator[DirectClaim]:
         left, right = map(show_tree, sentence.sides)
         spoken = {quantity_of(node) for side in sentence.sides for node in indexed(side)}
         squares = {"squares": f"({left})**2 <= ({right})**2 by combine {{reached}}"}
-        yield _other(theorem, claim, str(squared), Premises(squares, "root {squares}", sorted(spoken)))
+        yield _other(theorem, claim, str(squared), WayBack(squares, "root {squares}", sorted(spoken)))
         return
     checker = read_checker(theorem)
     most = checker.value(sentence.right)
@@ -106,7 +106,7 @@ def _of_accuracy(
         bound = f"({most})*({cancel(value_of(read(f'({less}/({grows}))**{power}'))).text()})"
         factor = f"({most})/({grows})" + f"*(({grows}) + {less})/({grows})" * (power - 1)
         rule = f"combine {{reached}}, ({factor})*{given}"
-        yield _other(theorem, claim, _with_right(sentence, bound), Premises({}, rule, sorted(spoken)))
+        yield _other(theorem, claim, _with_right(sentence, bound), WayBack({}, rule, sorted(spoken)))
         return
     parts = gap.linear_in(logarithms[0])
     if len(logarithms) > 1 or parts is None or not checker.is_positive(-parts[1]):
@@ -124,7 +124,7 @@ def _of_accuracy(
     own = f"(-{weight}{f'*(exp({log}) + {inside})' * (power - 1)})*{{own}}"
     rule = f"combine {{reached}}, ({each})*{{near}}, (({each})*{power}/({c.text()}))*{given}, {own}"
     yield _other(
-        theorem, claim, _with_right(sentence, f"({start})*exp(-({exponent}))"), Premises(lines, rule, sorted(spoken))
+        theorem, claim, _with_right(sentence, f"({start})*exp(-({exponent}))"), WayBack(lines, rule, sorted(spoken))
     )
 
 
@@ -133,7 +133,7 @@ def _with_right(sentence: Sentence, right: str) -> str:
     return str(replace(sentence, right=read(right)))
 
 
-def _other(theorem: Theorem, claim: int, text: str, premises: Premises) -> DirectClaim:
+def _other(theorem: Theorem, claim: int, text: str, premises: WayBack) -> DirectClaim:
     claims = [*theorem.claims]
     claims[claim] = text
     return DirectClaim(theorem.with_claim(*claims), theorem, claim, premises)

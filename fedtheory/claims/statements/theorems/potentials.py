@@ -37,7 +37,8 @@ from fedtheory.proofs.regions.expressions import Expression
 SHAPES_OF_CLAIMS = (
     "one is looked for where a claim is about a round and the next, q[t+1] <= a*q[t] + c; bounds quantities of round N by those of round 0, "
     "q[N] <= s(N)*start, q[N] <= C*rho**N*start + c or q[N] == rho**N*q[0]; those of some round, "
-    "exists t in a..N: q[t] <= C*start/(N - a + 1) + c; a sum, sum(q[t], t, a, N) + b*r[N] <= C*start + c*N; or a limit, q[N] -> 0 as N"
+    "exists t in a..N: q[t] <= C*start/(N - a + 1) + c; a sum, sum(q[t], t, a, N) + b*r[N] <= C*start + c*N; or a limit, q[N] -> 0 as N; "
+    "also of square roots, with the larger of several rates, and of an accuracy, where a hypothesis says how many rounds it takes"
 )
 #: degrees of the weights
 DEGREES = (1, 2)
