@@ -33,7 +33,7 @@ def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
     rounds = {name: least for script in scripts for name, least in script.rounds.items()}
     rounds |= {name: least for name, least in theorem.rounds.items() if name in spoken}
-    return replace(theorem, rounds=rounds, quantities=quantities, proof="\n".join(lines))
+    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=quantities, proof="\n".join(lines))
 
 
 def write_equality(theorem: Theorem, claim: int, bound: ClaimedBound) -> FoundScript:

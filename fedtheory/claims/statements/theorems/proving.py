@@ -189,7 +189,7 @@ def as_proved(theorem: Theorem, data: Mapping[str, Any]) -> Theorem:
     every = {**theorem.quantities, **list_more_quantities(theorem)}
     used = {name: text for name, text in every.items() if name in data["quantities"]}
     rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
-    return replace(theorem, rounds=rounds, quantities=used, proof="\n".join(data["lines"]))
+    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=used, proof="\n".join(data["lines"]))
 
 
 def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:

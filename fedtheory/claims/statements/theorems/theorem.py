@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -185,8 +185,9 @@ class Theorem:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """What is claimed, as texts."""
-        return (self.claim,) if isinstance(self.claim, str) else self.claim
+        """The claims; without a script, q <= min(A, B) is two of them."""
+        stated = (self.claim,) if isinstance(self.claim, str) else self.claim
+        return stated if self.proof else tuple(part for text in stated for part in _split_claim(text))
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -371,3 +372,19 @@ class Theorem:
     def with_claim(self, *claims: str) -> Theorem:
         """The same with another claim, and the same proof."""
         return replace(self, claim=claims[0] if len(claims) == 1 else claims)
+
+
+def _split_claim(text: str) -> Iterator[str]:
+    """q <= A and q <= B for q <= min(A, B), and A <= r and B <= r for max(A, B) <= r."""
+    sentence = Sentence.parse(text)
+    parts: list[Sentence] = []
+    if sentence.sign in ("<=", "<") and sentence.exists is None:
+        match sentence.sides:
+            case (_, ast.Call(func=ast.Name(id="min"), args=sides)):
+                parts = [replace(sentence, right=side) for side in sides]
+            case (ast.Call(func=ast.Name(id="max"), args=sides), _):
+                parts = [replace(sentence, left=side) for side in sides]
+    if not parts:
+        yield text
+    for part in parts:
+        yield from _split_claim(str(part))

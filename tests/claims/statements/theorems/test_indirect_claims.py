@@ -72,6 +72,16 @@ def test_a_claim_is_found_by_way_of_another(name: str) -> None:
     assert any(line.startswith("reached: ") for line in proof.proved.lines)
 
 
+def test_the_smaller_of_two_bounds_is_two_claims() -> None:
+    theorem = descent(STRONG, "d[N] <= min(d[0], (1 - mu/L)**N*d[0])")
+    assert len(theorem.claims) == 2
+    proof = prove_theorem(theorem)
+    assert verify_term(theorem, proof.data).claims == theorem.claims
+    assert isinstance(refute_theorem(theorem.with_claim("d[N] <= min(d[0], (1 - mu/L)**(3*N)*d[0])")), BrokenClaim)
+    some = descent(STRONG, "exists t in 0..N: g[t] <= min(L**2*d[0], 2*L*gap[0])")
+    assert len(some.claims) == 1, "it is one round in which both are so"
+
+
 @pytest.mark.slow
 def test_the_accelerated_method_s_rounds_to_an_accuracy() -> None:
     theorem = Theorem(
