@@ -266,7 +266,7 @@ def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_
 
 def test_a_listed_method_with_drawn_clients_is_not_written_as_if_all_took_part() -> None:
     """Its statement would be of another round."""
-    with pytest.raises(NotAvailable, match="drawn clients or noise"):
+    with pytest.raises(NotAvailable, match="drawn clients, noise"):
         write_theorem_for_rocq(prove_theorem(federated.SAMPLED), "sampled")
 
 
