@@ -130,7 +130,8 @@ def read_statement(method: str, region: str, bound: str, **texts: Any) -> Bound 
             method, options, measure=texts["measure"], rounds=texts["rounds"], radius=texts["radius"] or 1, **common
         )
     read = {*made.claim_text.names}.union(*(text.names for text in made.expressions.values()))
-    if idle := [name for name in names if name not in read]:
+    used = made.parameters.only(read).names
+    if idle := [name for name in names if name not in used]:
         known = ", ".join(option.name for option in listed(method).options) or "none"
         raise InvalidInput(
             f"{idle[0]!r} is in the region, and nothing reads it: the options of {method} are {known}, and the constants of a class L, mu and zeta; "

@@ -93,3 +93,8 @@ def test_a_new_file_is_judged_as_it_says() -> None:
     assert [*claims] == ["MINE-1", "MINE-2", "MINE-3", "MINE-4"]
     words = [check_one(reference, Context()).status for reference in select([str(Path("mine/my_paper.py").resolve())])]
     assert words == ["proved", "refuted", "proved", "proved"]
+
+
+def test_a_parameter_may_be_read_by_the_range_of_another_alone() -> None:
+    arguments = ("gd", "--region", "0 < L, 0 < c < 2, 0 < lr < c/L", "--functions", "L, mu = 0", "--bound", "1")
+    assert "PROVED" in call("prove", *arguments)

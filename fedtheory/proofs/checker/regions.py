@@ -176,24 +176,25 @@ class Domain:
                 choices[atom] = self.ends_of(atom)
                 for ends in choices[atom]:
                     waiting += sorted(ends.atoms - named.keys() - choices.keys())
-        seen: list[dict[str, Ends]] = []
-        for chosen in itertools.islice(itertools.product(*choices.values()), MOST_ORDERS_SEEN):
-            lies = dict(zip(choices, chosen, strict=True))
+        seen: set[tuple[tuple[str, int], ...]] = set()
+        places = itertools.product(*(range(len(ends)) for ends in choices.values()))
+        for chosen in itertools.islice(places, MOST_ORDERS_SEEN):
+            lies = {name: choices[name][k] for name, k in zip(choices, chosen, strict=True)}
             reached, new = set(atoms), set(atoms)
             while new:
                 new = {a for name in reached & lies.keys() for a in lies[name].atoms} - reached
                 reached |= new
-            lies = {name: at for name, at in lies.items() if name in reached}
-            if lies in seen:
+            key = tuple((name, k) for name, k in zip(choices, chosen, strict=True) if name in reached)
+            if key in seen:
                 continue
-            seen.append(lies)
+            seen.add(key)
             if len(seen) > MOST_ORDERS:
                 return
             for p in reversed(self.parameters):
                 if p.name in reached:
                     reached |= p.ends.atoms
             order = [(p.name, p.ends) for p in self.parameters if p.name in reached]
-            order += _in_order(lies)
+            order += _in_order({name: at for name, at in lies.items() if name in reached})
             if len(order) <= MOST_ATOMS:
                 yield order
 

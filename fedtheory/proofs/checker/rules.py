@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from .algebra import AtomPolynomial, PowerOfAtom, Quotient, value_of
@@ -459,7 +459,7 @@ def read_between(goal: Sentence, text: str) -> Sentence:
     return between
 
 
-def name_of_between(more: Premises) -> str:
+def name_of_between(more: Iterable[str]) -> str:
     """Under which name the second rule knows the sentence between: "that", or "that2" where it is inside of another one."""
     depth = sum(name.startswith("that") for name in more)
     return f"that{depth + 1}" if depth else "that"

@@ -220,6 +220,14 @@ class Region:
                 kept.append(replace(p, low=p.low.substitute(values), high=high))
         return Region(tuple(kept))
 
+    def only(self, names: Iterable[str]) -> Region:
+        """The parameters of these names, and those that their ends speak of."""
+        kept = set(names)
+        for p in reversed(self.parameters):
+            if p.name in kept:
+                kept |= p.low.names | (frozenset() if p.high is None else p.high.names)
+        return Region(tuple(p for p in self.parameters if p.name in kept))
+
     def with_whole(self, names: Iterable[str]) -> Region:
         """The region in which these parameters are whole numbers."""
         return Region(tuple(replace(p, whole=p.whole or (p.name in names and not p.integer)) for p in self.parameters))

@@ -37,30 +37,28 @@ class WayBack:
 
 @dataclass(frozen=True)
 class DirectClaim:
-    """A theorem with another claim in the place of one of its own, which ``premises`` lead back to."""
+    """A theorem with another claim in the place of one of its own, and what leads ``back``."""
 
     theorem: Theorem
     own: Theorem
     claim: int
-    premises: WayBack
+    back: WayBack
 
     def with_own(self, script: FoundScript) -> FoundScript:
         """The script of the own claim, from one of the other."""
         number, k = number_of_claim(self.own, self.claim).replace(" ", "_"), next(iter(script.rounds))
         words = {word for line in script.lines for word in line.replace(":", " ").split()}
-        known = {
-            word: free_name(name_line(self.own, word + number), words) for word in ("reached", *self.premises.lines)
-        }
+        known = {word: free_name(name_line(self.own, word + number), words) for word in ("reached", *self.back.lines)}
         done, _, by = script.lines[-1].partition(" by ")
-        said = {name: f"0 <= {name}[{k}] by derivation" for name in self.premises.positive}
+        said = {name: f"0 <= {name}[{k}] by derivation" for name in self.back.positive}
         signs = [
             f"{free_name(name_line(self.own, f'sign_{name}{number}'), words)}: {sign}"
             for name, sign in said.items()
             if not any(line.endswith(f": {sign}") for line in script.lines)
         ]
-        lines = [f"{known[word]}: {text.format(**known)}" for word, text in self.premises.lines.items()]
+        lines = [f"{known[word]}: {text.format(**known)}" for word, text in self.back.lines.items()]
         reached = f"{known['reached']}: {self.theorem.claims[self.claim]} by {by}"
-        last = f"{done} by {self.premises.rule.format(**known)}"
+        last = f"{done} by {self.back.rule.format(**known)}"
         return FoundScript([*signs, *script.lines[:-1], reached, *lines, last], script.rounds)
 
 
@@ -133,7 +131,7 @@ def _with_right(sentence: Sentence, right: str) -> str:
     return str(replace(sentence, right=read(right)))
 
 
-def _other(theorem: Theorem, claim: int, text: str, premises: WayBack) -> DirectClaim:
+def _other(theorem: Theorem, claim: int, text: str, back: WayBack) -> DirectClaim:
     claims = [*theorem.claims]
     claims[claim] = text
-    return DirectClaim(theorem.with_claim(*claims), theorem, claim, premises)
+    return DirectClaim(theorem.with_claim(*claims), theorem, claim, back)

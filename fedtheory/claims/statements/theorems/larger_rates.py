@@ -18,6 +18,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import show_tree
 from fedtheory.proofs.checker.proof_lines import ProofLine, join_lines
+from fedtheory.proofs.checker.rules import name_of_between
 from fedtheory.proofs.checker.terms import Checker
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.pieces import Cut, entries_of, find_cut, largest_of
@@ -141,7 +142,7 @@ class _Maximum:
         several = sum(len(factor.entries) > 1 for factor in self.factors.values()) > 1
         before, premises = list[str](), list[str]()
         for quantity, e in chosen.items():
-            factor, that = self.factors[quantity], _that(len(before))
+            factor, that = self.factors[quantity], name_of_between(["that"] * len(before))
             base = factor.base_of(field, e)
             if base is not None:
                 premises += factor.premises(quantity, base, that)
@@ -150,15 +151,11 @@ class _Maximum:
             elif several and len(factor.entries) > 1:
                 premises.append(f"{quantity or '1'}*{that}")
                 before.append(f"through {e} <= {factor.text}: combine; ")
-        last = ", ".join([_that(len(before)), *premises])
+        last = ", ".join([name_of_between(["that"] * len(before)), *premises])
         rule = f"through {between}: derivation{where}; combine {last}"
         for one in reversed(before):
             rule = f"{one}({rule})"
         return rule
-
-
-def _that(k: int) -> str:
-    return f"that{k + 1}" if k else "that"
 
 
 def _read_line(theorem: Theorem, checker: Checker, line: ProofLine) -> _Maximum | None:

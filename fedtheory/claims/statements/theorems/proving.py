@@ -295,7 +295,7 @@ class _Finder:
         )
         own = Region(tuple(p for p in own.parameters if not p.integer))
         full = self._pose(checker, goal, own)
-        small = _only(full.field.region, _names_used(full.system))
+        small = full.field.region.only(_names_used(full.system))
         wide = Region(tuple(Parameter(p.name, p.low, None, p.low_closed) for p in small.parameters))
         chosen = [small, wide] if wide != small and not region else [small]
         return full, (full.over(one) for one in chosen)
@@ -485,15 +485,6 @@ def _names_used(system: System) -> set[str]:
                 for powers, _ in part.terms():
                     found |= {name for name, power in zip(number.field.names, powers, strict=False) if power}
     return found
-
-
-def _only(region: Region, names: set[str]) -> Region:
-    """The parameters of these names, and those that their ends speak of."""
-    kept = set(names)
-    for p in reversed(region.parameters):
-        if p.name in kept:
-            kept |= p.low.names | (frozenset() if p.high is None else p.high.names)
-    return Region(tuple(p for p in region.parameters if p.name in kept))
 
 
 def _show(number: Any) -> str:

@@ -410,9 +410,8 @@ def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None
         raise InvalidInput(f"no solver's answer was good at {at}")
     instance = find_instance(system, at.point, worst) if exact else None
     if instance is None:
-        if answer is not None and worst <= math.sqrt(
-            answer.worst()
-        ):  # where a square is zero, a residual moves by its root
+        # where what is given lets a square be zero alone, a residual moves the worst case by its root
+        if answer is not None and worst <= math.sqrt(answer.worst()):
             raise InvalidInput(f"no solver's answer was good at {at}")
         raise _Suspected(f"floats see the claim fail at {at}, and no exact instance was found")
     broken = BrokenClaim.of(at, replace(instance, values=instance.values[: _own_values(system, instance)]))

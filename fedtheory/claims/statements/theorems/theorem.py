@@ -183,7 +183,7 @@ class Theorem:
                     f"{', '.join(sorted(known)) or 'none'}. What depends on the round is a hypothesis, given={{'range': '{name}[t] <= ...'}}"
                 )
 
-    @property
+    @cached_property
     def claims(self) -> tuple[str, ...]:
         """The claims; without a script, q <= min(A, B) is two of them."""
         stated = (self.claim,) if isinstance(self.claim, str) else self.claim

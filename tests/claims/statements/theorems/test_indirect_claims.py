@@ -8,7 +8,7 @@ import pytest
 
 from fedtheory.claims import MethodStates, Theorem
 from fedtheory.claims.statements.theorems.proving import prove_theorem, verify_term
-from fedtheory.claims.statements.theorems.refuting import BrokenClaim, refute_theorem, replay_claim
+from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
 from fedtheory.claims.statements.theorems.tight_points import list_tight_points
 
 QUANTITIES = {"d": "norm2(x - x_star)", "gap": "f(x) - f(x_star)", "g": "norm2(grad(f, x))", "F": "f(x)"}
@@ -113,6 +113,13 @@ def test_too_few_rounds_for_an_accuracy_are_refuted(claim: str, long: str) -> No
     theorem = descent(STRONG, claim, ", 0 < e, 0 < D", start="d[0] <= D", long=long)
     broken = refute_theorem(theorem)
     assert isinstance(broken, BrokenClaim) and replay_claim(theorem, broken) > 0
+
+
+def test_a_solvers_residual_is_no_failure() -> None:
+    """Where mu is near L the solver's value is above zero by less than its residuals move it."""
+    at = [{"mu": scale, "L": scale * Fraction(401, 400)} for scale in (Fraction(1, 400), Fraction(1), Fraction(400))]
+    looked = refute_theorem(TRUE["a length"], at=at)
+    assert isinstance(looked, Guarded) and not looked.suspected
 
 
 def test_a_tight_point_just_meets_the_hypothesis() -> None:
