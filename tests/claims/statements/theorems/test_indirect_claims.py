@@ -118,7 +118,8 @@ def test_too_few_rounds_for_an_accuracy_are_refuted(claim: str, long: str) -> No
 def test_a_solvers_residual_is_no_failure() -> None:
     """Where mu is near L the solver's value is above zero by less than its residuals move it."""
     at = [{"mu": scale, "L": scale * Fraction(401, 400)} for scale in (Fraction(1, 400), Fraction(1), Fraction(400))]
-    looked = refute_theorem(TRUE["a length"], at=at)
+    half = descent(STRONG, "sqrt(d[N]) <= (1 - mu/(2*L))**N*sqrt(d[0])", options="lr = 1/(2*L)")
+    looked = refute_theorem(half, at=at)
     assert isinstance(looked, Guarded) and not looked.suspected
 
 
