@@ -70,7 +70,7 @@ def test_a_round_that_reads_the_number_of_clients_is_not_proved_for_every_number
 
 
 def test_a_run_with_several_clients_refutes_and_is_replayed() -> None:
-    """Of a claim on a length no proof is found."""
+    """A false claim on a length: no proof keeps runs from being tried."""
     (part,) = parts_of(replace(CONTRACTS, claim="sqrt(d[t+1]) <= (1 - mu*lr)*sqrt(d[t])", rounds={"t": 0}, proof=""))
     assert part.holds is False
     assert part.counterexample.replay.violated
