@@ -9,17 +9,25 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: check test quick selftest changes expected proofs kernel lint notebooks check-notebooks docs site benchmarks gpu clean
+.PHONY: check test quick selftest times changes expected proofs kernel lint notebooks check-notebooks docs site benchmarks gpu clean
 
 check: $(VENV)/ready  ## check the papers and write the report; CHECK="--size small --data DIR", CHECK=fedpd, ...
 	$(BIN)/fedtheory check --json report/verdicts.json --html report/verdicts.html --referee report/papers $(ASKED) $(CHECK)
 	@echo "the report is in report/verdicts.html, a page for a referee a paper in report/papers"
 
-test: $(VENV)/ready  ## run all tests; TEST="tests/proofs", TEST="-m torch", ...
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(TEST)
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-quick: $(VENV)/ready  ## run the tests for everyday work: all but whole experiments, long programs and processes
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow" $(TEST)
+test: $(VENV)/ready  ## run the tests; TEST="tests/proofs", TEST="-m torch", ...
+	$(PYTEST) -m "not selftest" $(TEST)
+
+quick: $(VENV)/ready  ## run the tests for everyday work: those that are not slow
+	$(PYTEST) -m "not slow" $(TEST)
+
+selftest: $(VENV)/ready  ## try whether checks and the search for mistakes can fail: planted faults, mutants, edits, bugs that nobody listed
+	$(PYTEST) -m selftest $(TEST)
+
+times: $(VENV)/ready  ## run everything, and write down in tests/slow.txt which tests are too slow for everyday work
+	$(PYTEST) --junit-xml report/times.xml; $(BIN)/python tests/support/slow_tests.py report/times.xml
 
 # of pip's messages only errors: its warnings are of a machine's own settings
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -29,9 +37,6 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
-
-selftest: $(VENV)/ready  ## run every planted fault
-	$(BIN)/fedtheory selftest $(ASKED)
 
 SEED ?= 1
 COUNT ?= 100

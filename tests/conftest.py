@@ -47,6 +47,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("FEDTHEORY_DATA names no folder with real data")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole experiments come first: none of them is left to one worker when the others are done."""
+    """Mark what was slow when tests were last measured (`make times`). Whole experiments come first: none is left to one worker at the end."""
+    slow = {*(Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()}
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker("slow")
     items.sort(key=lambda item: "test_experiments_at_laptop_size" not in item.nodeid)

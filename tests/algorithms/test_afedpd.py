@@ -165,7 +165,6 @@ def test_noise_floor_with_one_of_two_opposite_clients(rho) -> None:
     assert np.abs(together.x_bar).max() < 1e-12, "with both clients the floor is gone"
 
 
-@pytest.mark.slow
 def test_noise_floor_in_symbols() -> None:
     """D13 from the round itself: bar' = (rho bar +- a b)/(a + rho); the stationary mean square and gradient follow."""
     sympy = pytest.importorskip("sympy")
@@ -189,7 +188,6 @@ def test_noise_floor_in_symbols() -> None:
     assert sympy.simplify((slope**2).subs(theta, sympy.sqrt(floor)).subs({a: 1, b: 1}) - 1 / (1 + 2 * rho)) == 0
 
 
-@pytest.mark.slow
 def test_closed_form_of_one_round_with_all_clients() -> None:
     """SymPy: A-FedPD, FedADMM, FedDyn and FedPD have one and the same two-round model, the printed FedDyn has not."""
     sympy = pytest.importorskip("sympy")

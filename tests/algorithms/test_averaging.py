@@ -419,7 +419,6 @@ def test_the_limit_of_the_mean_with_biased_clients() -> None:
     assert np.abs(limit - centre).max() > 1e-2
 
 
-@pytest.mark.slow
 def test_safari_in_the_worst_case() -> None:
     """A server that knows the average makes server rounds gradient descent, over the whole class; client rounds FedAvg's."""
     smooth, one = FunctionClass(1, 0.1), GradientSteps(1, 0.5)

@@ -249,7 +249,6 @@ def test_dualfl_with_a_ridge_against_proximal_ascent_on_its_dual() -> None:
 # ---- rates ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 6),
@@ -323,7 +322,6 @@ ACCELERATED = {
 }
 
 
-@pytest.mark.slow
 def test_rounds_grow_with_the_root_of_the_condition_number() -> None:
     """kappa = 25 to 400: rounds about four times as many for accelerated methods, about sixteen for dual decomposition."""
     easy, hard = (random_quadratics(4, 10, L=L, mu=1.0, seed=3) for L in (25.0, 400.0))

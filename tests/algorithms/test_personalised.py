@@ -404,7 +404,6 @@ def test_networks_of_which_a_part_is_shared() -> None:
         assert trace["value"][-1] < 0.7 * trace["value"][0]
 
 
-@pytest.mark.slow
 def test_personal_models_beat_the_servers_on_clients_that_differ() -> None:
     """Digits sorted by label, two classes a client: what personalisation is for."""
     f = digits_task("shards", n=10, hidden=16).problem

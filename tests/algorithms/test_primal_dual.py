@@ -283,7 +283,6 @@ def test_a_fedpdsam_is_its_papers_loop(epsilon) -> None:
         close(state.lam_i, lam, ROUNDING)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("steps", [None, 2], ids=["exact", "two steps"])
 def test_the_family_has_one_worst_case(steps) -> None:
     """Over the whole class of convex clients: the traced rounds state the same program, the printed FedDyn's a worse one."""
@@ -415,7 +414,6 @@ def test_splittings_solve_problems_with_a_shared_regulariser(algorithm, schedule
 # ---- metrics --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("m", "closes"), [(10, True), (2, True), (1, False)])
 def test_primal_dual_gap_bounds_the_gap_and_closes_unless_one_client_comes_at_a_time(m, closes) -> None:
     """AFEDPD-D15."""

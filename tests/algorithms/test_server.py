@@ -115,7 +115,6 @@ def test_moments_are_the_average_over_all_coins() -> None:
         points = [(p * q, w * x + b) for p, x in points] + [(p * (1 - q), s * x) for p, x in points]
 
 
-@pytest.mark.slow
 def test_moments_are_those_of_runs() -> None:
     """Within four standard errors over 2000 seeds."""
     eta_s, steps, q, rounds = 0.05, 5, 0.5, 60

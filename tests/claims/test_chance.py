@@ -33,7 +33,6 @@ def words(ledger, seed):
     return [judge_claim(claim, "toy", Context(seed=seed), ledger).status for claim in ledger]
 
 
-@pytest.mark.slow
 def test_draws_alone_make_a_word_of_a_ledger_wrong_as_rarely_as_is_said():
     ledger = [toy(k) for k in range(ORDERINGS)]
     wrong = sum(set(words(ledger, seed)) != {"inconclusive"} for seed in range(SEEDS))

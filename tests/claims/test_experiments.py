@@ -64,7 +64,7 @@ def _judge_from_runs(reference, context: Context, monkeypatch) -> Verdict:
     return verdict
 
 
-@pytest.mark.slow
+@pytest.mark.selftest
 @pytest.mark.parametrize("paper", EXPERIMENTS)
 def test_experiments_at_laptop_size(paper, monkeypatch) -> None:
     """One test a paper, because its claims share their runs: those kept with it, and of others those that the commands make or go on from."""

@@ -290,7 +290,6 @@ def test_the_accuracy_of_every_client_is_kept(tmp_path) -> None:
     assert (own.read(context).clients == found.clients).all() and FEDAVG.read(context).clients is None
 
 
-@pytest.mark.slow
 def test_what_fails_all_runs_alike_is_told_once(tmp_path, monkeypatch) -> None:
     import loky
     from click.testing import CliRunner

@@ -574,7 +574,6 @@ def test_worst_case_refuses_what_it_cannot_trace(call) -> None:
 # ---- a real process -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_real_process_with_two_workers(tmp_path) -> None:
     """Verdicts are told on standard error as they come; warnings would show there, and there are none."""
     (tmp_path / "troubled.py").write_text(TROUBLED)

@@ -251,7 +251,6 @@ def _begin(command: str, folder: Path, err: Any) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot be sent these signals")
 @pytest.mark.parametrize("command", ["check", "selftest"])
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ def test_scaffnew_for_all_parameters() -> None:
     assert "PROVED" in out and "for all parameters" in out
 
 
-@pytest.mark.slow
 def test_a_rate_and_its_potential_are_found_and_proved() -> None:
     """Nothing is stated but the region: the theorem of Scaffnew (Mishchenko et al. 2022) comes out, for all parameters."""
     out = call("prove", "scaffnew", "--region", "0<mu<L, 0<lr<2/L, 0<p<=1")
@@ -83,7 +82,6 @@ def test_bad_input_is_one_clear_line(arguments, said) -> None:
     assert said in out and len(out.strip().splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_a_new_file_is_judged_as_it_says() -> None:
     """What the template calls a remark is false, and the rest is proved."""
     call("new", "mine/my_paper.py")

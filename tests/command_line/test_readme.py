@@ -41,7 +41,6 @@ def test_the_worst_case_for_every_number_of_clients(capsys: pytest.CaptureFixtur
     assert few > value and holds < fails < holds + 0.01 and over > 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "word"),
     [(README[CLAIM], "proved"), (OWN[0], "proved"), (OWN[1], "supported")],
@@ -56,7 +55,6 @@ def test_a_users_claim_is_judged_and_its_fault_is_caught(block: str, word: str) 
     assert tested.exit_code == 0 and "planted faults caught: 1 / 1" in tested.output
 
 
-@pytest.mark.slow
 def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
     Path("mine.py").write_text(README[CLAIM].replace("4*N + 2", "4*N + 4"))
     shown = CliRunner().invoke(main, ["check", "mine.py", "--workers", "1", "--json", "found.json"])
@@ -65,7 +63,6 @@ def test_the_false_bound_of_the_text_is_refuted_by_its_instance() -> None:
     assert said.exit_code == 0 and "measured 1/6 against the bound 1/8" in said.output
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "word"), [("", "proved"), ("2*", "proved"), ("3*", "refuted")])
 def test_the_theorem_of_the_text_has_the_words_that_it_says(factor: str, word: str) -> None:
     Path("mine.py").write_text(README[EVERY_ROUND].replace("exp(-N", f"exp(-{factor}N"))
@@ -73,7 +70,6 @@ def test_the_theorem_of_the_text_has_the_words_that_it_says(factor: str, word: s
     assert json.loads(Path("found.json").read_text())["verdicts"][0]["status"] == word
 
 
-@pytest.mark.slow
 def test_the_command_of_the_text_proves() -> None:
     (command,) = (line for line in read_commands("README.md") if "prove scaffnew" in line)
     assert "PROVED" in CliRunner().invoke(main, shlex.split(command)[1:]).output

@@ -112,7 +112,6 @@ def test_a_curve_and_its_picture(call):
     assert "lr = 0.2 " in call(*arguments[:-2]).stdout
 
 
-@pytest.mark.slow
 def test_a_picture_of_the_worst_case_functions(call):
     call(*EVERY, "--figure", "functions.png")
     assert Path("functions.png").read_bytes().startswith(b"\x89PNG")

@@ -225,10 +225,7 @@ BUGS = {
 
 @pytest.mark.parametrize(
     ("method", "bug"),
-    [  # more mistakes of SCAFFOLD are known than of any other method, and pairs of them are tried
-        pytest.param(method, bug, id=f"{method}-{bug}", marks=[pytest.mark.slow] if method == "scaffold" else [])
-        for method, bug in BUGS
-    ],
+    [pytest.param(method, bug, id=f"{method}-{bug}") for method, bug in BUGS],
 )
 def test_mistakes_are_named(method, bug) -> None:
     found = conform(LOOPS[method](bug), method, seeds=2)
@@ -316,7 +313,6 @@ def test_a_start_and_a_mistake_at_once() -> None:
     assert found.starts and [cause.names for cause in found.causes] == [("new c_i sent instead of its change",)]
 
 
-@pytest.mark.slow
 def test_two_mistakes_at_once_are_both_named() -> None:
     """As in the code that plato had: the whole c_i is sent, and its step is scaled wrongly."""
 
@@ -338,7 +334,6 @@ def test_two_mistakes_at_once_are_both_named() -> None:
     assert found.causes[0].seen == ("https://github.com/TL-System/plato/issues/382",)
 
 
-@pytest.mark.slow
 def test_an_unknown_mistake_is_located() -> None:
     class Strange(ScaffoldLoop):
         def round(self, asked):
@@ -352,7 +347,6 @@ def test_an_unknown_mistake_is_located() -> None:
     assert "none of 34 known mistakes, no two of them, and no published variant explains it" in str(found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loop", "bug", "method", "variant"),
     [
@@ -384,7 +378,6 @@ def test_what_fails_with_unequal_steps_only_is_said_to() -> None:
     assert "it agrees in: seed 0, all clients, local steps 4; seed 0, 3 of 5 clients, local steps 4" in str(found)
 
 
-@pytest.mark.slow
 def test_variables_that_are_not_declared_are_listed() -> None:
     class OnlyModel(ScaffoldLoop):
         variables: ClassVar[dict[str, str]] = {"x": "x"}

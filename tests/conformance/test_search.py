@@ -70,29 +70,17 @@ THE_SAME = {"DualsOfThoseSeenSoFar"}
 UNSEEN = {"CommunicatesAtFirst"}
 #: by method, whose changes are compiled once
 BUGS = sorted((bug for bugs in SETS.values() for bug in bugs), key=lambda bug: bug.method)
-#: one of every group of rules, quick enough for every day
-QUICK = {
-    "DividesByAllClients",
-    "NeighboursControl",
-    "DualsAfterTheServer",
-    "DualsOnlyWhenCommunicating",
-    "MomentumNeverKept",
-    "ServerAfterClients",
-    "LateBinding",
-    "StaleModelsStartAtZero",
-    "ControlMovesInTheLoop",
-    "RunningMeanOfRounds",
-}
 
 
 def texts(found):
     return ["; ".join(cause.names) + "\n" + "\n".join(cause.lines) for cause in found.causes]
 
 
+@pytest.mark.selftest
 @pytest.mark.parametrize(
     "bug",
     [
-        pytest.param(b, id=b.adapter.__name__, marks=[] if b.adapter.__name__ in QUICK else [pytest.mark.slow])
+        pytest.param(b, id=b.adapter.__name__)
         for b in BUGS
         if b.adapter.__name__ not in NOT_NAMED | NAMED_OTHERWISE | THE_SAME | UNSEEN
     ],
@@ -103,7 +91,7 @@ def test_bugs_that_nobody_listed_are_named(bug) -> None:
     assert any(re.search(bug.named, text) for text in texts(found)), str(found)
 
 
-@pytest.mark.slow
+@pytest.mark.selftest
 @pytest.mark.parametrize("bug", [b for b in BUGS if b.adapter.__name__ in NOT_NAMED], ids=lambda b: b.adapter.__name__)
 def test_bugs_that_are_not_found_are_not_named_wrongly(bug) -> None:
     found = conform(bug.adapter(), bug.method, seeds=1)
@@ -111,7 +99,7 @@ def test_bugs_that_are_not_found_are_not_named_wrongly(bug) -> None:
     assert found.variants or f"nor does one of {found.changes_tried} changes" in str(found)
 
 
-@pytest.mark.slow
+@pytest.mark.selftest
 @pytest.mark.parametrize(
     "bug", [b for b in BUGS if b.adapter.__name__ in NAMED_OTHERWISE], ids=lambda b: b.adapter.__name__
 )

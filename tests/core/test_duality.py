@@ -200,7 +200,6 @@ LINES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", LINES.values(), ids=LINES)
 def test_brute_force_on_a_line(make) -> None:
     """f^* and f^** as suprema over grids: below by at most spacing^2/8 times the curvature, or spacing times the jump at a kink."""
@@ -434,7 +433,6 @@ def dualfl(f, nu, rounds):
         zeta = zeta + x - x_i
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_dualfl_gaps_along_a_run(name) -> None:
     """The gap bounds the error in every round and falls; the one without conjugates is the same after exact local solves."""

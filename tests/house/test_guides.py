@@ -25,7 +25,7 @@ ELSEWHERE = {
 }
 TESTED = {page: read_blocks(page) for page in PAGES}
 RUN = [
-    pytest.param(page, marks=pytest.mark.slow if any(b.says("slow") is not None for b in blocks) else ())
+    page
     for page, blocks in TESTED.items()
     if page not in ELSEWHERE and any(block.language in ("python", "console") for block in blocks)
 ]

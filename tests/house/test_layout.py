@@ -36,7 +36,6 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.slow
 def test_importing_costs_next_to_nothing() -> None:
     """`import fedtheory` loads no optional package; the numeric core none but NumPy and SciPy."""
     assert not loaded_by("import fedtheory") & {*HEAVY.split(), "numpy", "scipy"}

@@ -16,7 +16,6 @@ from guides import read_blocks
 from test_guides import require_output
 
 pytest.importorskip("hatchling", reason="packages are built by hatchling, of the extra test")
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 TYPED = """
 import numpy as np

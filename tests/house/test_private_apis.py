@@ -6,8 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("fedtheory", "problems", "paper_checks", "benchmarks", "examples", "notebooks")
 DOCUMENTED = {"_replace", "_asdict", "_fields"}  # of named tuples, where the underscore avoids the fields' names
@@ -17,7 +15,6 @@ def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-@pytest.mark.slow
 def test_no_private_names_of_other_packages_are_used() -> None:
     """A private attribute that no file of the project defines belongs to somebody else."""
     trees = [ast.parse(path.read_text()) for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]

@@ -16,7 +16,6 @@ from shape_checks import shapes_only
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.slow
 def test_problems_methods_and_metrics_have_the_shapes_that_they_say() -> None:
     script = ROOT / "tests" / "support" / "shapes_in_use.py"
     path = os.pathsep.join([str(ROOT), *sys.path])

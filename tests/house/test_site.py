@@ -67,7 +67,6 @@ class _InThisProcess:
         return map(function, things)
 
 
-@pytest.mark.slow
 def test_links_within_what_was_built_lead_somewhere_and_nothing_is_loaded(site) -> None:
     out, _, _ = site
     later = ("documentation/", "notebooks/")
@@ -83,7 +82,6 @@ def test_links_within_what_was_built_lead_somewhere_and_nothing_is_loaded(site) 
         assert "@import" not in text, page
 
 
-@pytest.mark.slow
 def test_a_theorem_has_its_proof_its_text_for_rocq_and_its_counterexample(site) -> None:
     out, verdicts, pages = site
     assert not [page.lost for page in pages if page.lost]
@@ -101,7 +99,6 @@ def test_a_theorem_has_its_proof_its_text_for_rocq_and_its_counterexample(site) 
     assert {v.id for v in verdicts if v.counterexample} <= {page.id for page in pages}
 
 
-@pytest.mark.slow
 def test_the_front_page_names_four_readers_and_a_command_each(site) -> None:
     out, verdicts, _ = site
     front = (out / "index.html").read_text()
@@ -121,7 +118,6 @@ return [innerWidth, document.documentElement.scrollWidth, document.activeElement
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", ["index.html", "theorems/AFEDPD-S1.html", "theorems/index.html"])
 def test_pages_fit_a_telephone_and_the_keyboard_skips_to_the_text(site, tmp_path, page) -> None:
     found = ask_page((site[0] / page).read_text(), WIDTHS, tmp_path, width=390)
@@ -137,7 +133,6 @@ return [closed > 0, open, [...document.querySelectorAll("details")].filter((one)
 """
 
 
-@pytest.mark.slow
 def test_printing_a_theorem_opens_its_text_for_rocq(site, tmp_path) -> None:
     assert ask_page((site[0] / "theorems" / "AFEDPD-S1.html").read_text(), PRINTED, tmp_path) == [True, True, True]
 

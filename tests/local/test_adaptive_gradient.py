@@ -48,7 +48,6 @@ def test_arrives_at_the_minimiser_whatever_the_first_estimate(name, smoothness) 
     close(found.x, expected, 1e-9)  # ||x - x*|| <= ||r||/modulus = sqrt(2 eps/modulus)
 
 
-@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), kappa=st.floats(2, 1e4))
 @settings(max_examples=30, deadline=None)
 def test_the_residual_bounds_the_energy_and_the_work_is_accelerated(seed, kappa) -> None:

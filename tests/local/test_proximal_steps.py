@@ -198,7 +198,6 @@ def test_the_two_phases_draw_their_own_minibatches() -> None:
     assert not any(np.array_equal(one, two) for one, two in zip(seen[:3], seen[3:], strict=True))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "shared, personal",
     [
@@ -237,7 +236,6 @@ def test_the_composite_solution_with_its_duals_is_a_fixed_point(server) -> None:
     assert FedSLR(0.1, personal=ProximalSteps(1, 0.1, L1(1.0))).solution_state(LRS, x) is None
 
 
-@pytest.mark.slow
 def test_inexact_local_work_keeps_the_limit() -> None:
     """FEDSLR-N14: any number of inner gradient steps has the same fixed points, only the speed differs."""
     L = float(constant(LRS, "L"))
@@ -331,7 +329,6 @@ def test_reductions_of_the_proximal_methods() -> None:
         same(LocalProximal(1, lr), ProximalGradient(lr))  # the average of proximal points is another point
 
 
-@pytest.mark.slow
 def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_biased() -> None:
     """FEDSLR-D2c, on I-LRS: relative distances 5.9 % (GPGD, K = 2) and 1.6 % (LPGD, K = 1)."""
     f = low_rank_regression().problem
@@ -347,7 +344,6 @@ def test_proximal_gradient_and_fedslr_reach_the_optimum_where_the_others_are_bia
     assert apart(GlobalProximal(GradientSteps(2, lr), 2 * lr), 1000) == pytest.approx(0.033, abs=1e-3)
 
 
-@pytest.mark.slow
 @given(eta=st.floats(0.02, 0.2), steps=st.sampled_from([1, 3, 10]))
 @settings(max_examples=10)
 def test_fixed_point_of_gpgd_on_scalar_quadratics(eta, steps) -> None:

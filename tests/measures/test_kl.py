@@ -31,7 +31,6 @@ def along(method, f, x0, rounds, minimum):
 # ---- known exponents ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("p", "slope", "method"),
     [*((p, 0.0, GradientDescent) for p in (2, 3, 4, 6, 8)), (2, 0.3, FedSLR), (4, 0.3, FedSLR)],
@@ -58,7 +57,6 @@ def test_quadratics_have_the_exponent_one_half(seed) -> None:
     assert "linear" in found.kinds and "finite" not in found.kinds
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", [ProximalGradient, FedSLR], ids=["pgd", "fedslr"])
 def test_the_nuclear_norm_without_strict_complementarity_has_three_quarters(method) -> None:
     known = no_strict_complementarity()
@@ -98,7 +96,6 @@ def test_a_sharp_objective_is_reached_and_has_exponent_zero() -> None:
     assert abs(found.theta) < 0.02 and "finite" in found.kinds and "sublinear" not in found.kinds
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "known, theta, rounds",
     [(sharp(), 0.5, 60), (power(2), 0.5, 60), (power(4), 0.75, 3000)],
@@ -141,7 +138,6 @@ def test_the_interval_covers_a_bias_that_halves() -> None:
             assert found.low <= 0.75 <= found.high, (power_of_bias, size, str(found))
 
 
-@pytest.mark.slow
 def test_a_wrong_minimum_is_noticed_or_misleads() -> None:
     """Planted fault: F* too low by 1e-4 puts a floor under the gap, and the exponent falls apart."""
     known = power(4)
@@ -196,7 +192,6 @@ def test_implied_rates() -> None:
             kl_constant([1.0], [1.0], bad)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("p", [4, 6, 8])
 def test_powers_converge_at_the_implied_rate_and_not_at_the_printed_one(p) -> None:
     """FedSLR, (13): the printed exponent -(4 theta - 2) is faster than what happens for p >= 6 (FEDSLR-T2c)."""

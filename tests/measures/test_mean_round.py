@@ -40,7 +40,6 @@ def test_a_uniform_draw_has_the_mean_of_all() -> None:
     assert np.allclose(mean_round(method, problem, x), np.mean(ends, axis=0))
 
 
-@pytest.mark.slow
 def test_drawn_runs_average_to_it_on_logistic_regression() -> None:
     """To a hundredth of its size, over the second half of 15000 rounds, and far nearer than the minimiser."""
     q, ratio = 0.6, 2.0

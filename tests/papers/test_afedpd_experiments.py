@@ -122,7 +122,6 @@ def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
     assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.torch
 def test_a_round_of_a_small_run(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""DualFL's comparisons and experiments: verdicts as decided, planted faults, what runs are made of, the measurements behind Table 1."""
+"""DualFL's comparisons and experiments: a replay, what runs are made of, the measurements behind Table 1."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from planted import EXPECTED, judge, list_missed
 
 from fedtheory.algorithms import listed
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.claim import Part
 from fedtheory.claims.context import Context, Size
 from fedtheory.claims.experiments import Log
-from fedtheory.claims.references import Reference, load_claims
+from fedtheory.claims.references import Reference
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput
@@ -32,45 +31,6 @@ from paper_checks.dualfl.protocol import PROTOCOL
 from problems.chains import nesterov_chain
 
 SOURCE = "paper_checks.dualfl"
-CLAIMS = load_claims(SOURCE)
-#: those in the second group take ten seconds and more
-SHORT = (
-    "DUALFL-C1",
-    "DUALFL-C2",
-    "DUALFL-C8",
-    "DUALFL-C11",
-    "DUALFL-X1-SAME",
-)
-LONG = (
-    "DUALFL-C3",
-    "DUALFL-C4",
-    "DUALFL-C5",
-    "DUALFL-C6",
-    "DUALFL-C7",
-    "DUALFL-C9",
-    "DUALFL-C10",
-    "DUALFL-TAB1",
-    "DUALFL-X4-L1",
-)
-DECIDED = SHORT + LONG
-
-
-# ---- verdicts -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_ids_of_the_ledger_are_there() -> None:
-    assert {f"DUALFL-C{k}" for k in range(1, 12)} | {"DUALFL-TAB1"} <= {*DECIDED} <= {*CLAIMS}
-    experiments = {f"DUALFL-X{k}{study}" for k in range(1, 6) for study in ("", "-CIFAR")}
-    assert experiments == {
-        id for id, claim in CLAIMS.items() if claim.needs is not None
-    }  # tests/claims/test_experiments.py
-
-
-@pytest.mark.parametrize("id", [pytest.param(i, marks=[] if i in SHORT else [pytest.mark.slow]) for i in DECIDED])
-def test_verdicts_and_faults(id: str) -> None:
-    found = judge(SOURCE, id)
-    assert (found.error, found.status, found.repair) == (None, *EXPECTED[id]) and not found.vouched
-    assert list_missed(SOURCE, id) == []
 
 
 def test_the_infinite_gap_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

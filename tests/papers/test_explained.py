@@ -21,7 +21,6 @@ from tests.support.read_pages import adds_up, sections
 EXPECTED = Path(__file__).resolve().parents[2] / "paper_checks" / "expected.json"
 
 
-@pytest.mark.slow
 def test_dualfls_theorem_32_is_told_with_the_theorem_that_it_rests_on_and_adds_up() -> None:
     (reference,) = select(["DUALFL-T3.2"])
     statements = list(find_statements(load_claims(reference.source)[reference.id].check))

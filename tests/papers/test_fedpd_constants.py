@@ -60,13 +60,11 @@ def test_remark_5_is_accused_where_its_recipe_is_followed_only(
     assert 0.99 * replay.measured < replay.exact_measured <= replay.measured * (1 + 1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
 def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
     assert is_proved(corrected(strength)) is holds
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strength", "accuracy", "holds"),
     [

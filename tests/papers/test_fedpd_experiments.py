@@ -152,7 +152,6 @@ def test_samples_to_the_goal_of_runs_that_do_not_reach_it() -> None:
     assert samples.tolist() == [8 * 1400, 2 * 8 * 1400] and reached.tolist() == [True, False]
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.torch
 def test_one_round_at_small_size(tmp_path) -> None:
@@ -165,7 +164,6 @@ def test_one_round_at_small_size(tmp_path) -> None:
     assert summary["n"] == 20 and "Every(rounds=2)" in summary["algorithm"]
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.torch
 def test_the_network_at_paper_size() -> None:

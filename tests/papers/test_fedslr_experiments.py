@@ -1,8 +1,7 @@
-"""FedSLR's experiments: verdicts and planted faults at laptop size, the three sizes as the paper has them, its numbers."""
+"""FedSLR's experiments: the three sizes as the paper has them, its numbers."""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,27 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made_up_runs import made_up
-from planted import judge, list_missed
 
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.layers import Layer
-from paper_checks.fedslr import (
-    closed_forms,
-    communication,
-    convergence,
-    designs,
-    kl_cases,
-    operators,
-    phase_two,
-    potential,
-    printed,
-    runs,
-    theory,
-    variants,
-)
+from paper_checks.fedslr import communication, printed, runs
 from paper_checks.fedslr.comparison import table_1
 from paper_checks.fedslr.convolutions import convolve
 from paper_checks.fedslr.latency import compare_times
@@ -39,36 +24,12 @@ from paper_checks.fedslr.protocol import PROTOCOL
 SOURCE = "paper_checks.fedslr"
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = load_claims(SOURCE)
-THEORY = (closed_forms, convergence, designs, kl_cases, operators, phase_two, potential, theory, variants)
-#: claims that need no runs, but for those of the theory, which has tests of its own
-COUNTED = [
-    name
-    for name, claim in CLAIMS.items()
-    if claim.needs is None and name not in {claim.id for module in THEORY for claim in module.CLAIMS}
-]
 TRAINED = [name for name, claim in CLAIMS.items() if claim.needs is not None]
 PAPER_SIZE = Context(size="paper", device="cuda")
 
 
-def expected() -> dict[str, str]:
-    stored = json.loads((ROOT / "paper_checks" / "expected.json").read_text())["verdicts"]
-    return {v["id"]: v["status"] for v in stored if v["id"] in CLAIMS}
-
-
-# ---- verdicts ---------------------------------------------------------------------------------------------------------
-
-
-def test_every_claim_has_an_expected_verdict() -> None:
-    assert {*expected()} == {*CLAIMS}
+def test_every_number_of_the_catalogue_is_a_claim() -> None:
     assert {f"FEDSLR-Q{k}" for k in range(1, 11)} | {f"FEDSLR-C{k}" for k in range(1, 10)} <= {*CLAIMS}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("claim", COUNTED)
-def test_what_is_counted(claim: str) -> None:
-    verdict = judge(SOURCE, claim)
-    assert (verdict.error, verdict.status, verdict.size) == (None, expected()[claim], None)
-    assert list_missed(SOURCE, claim) == []
 
 
 # ---- three sizes ------------------------------------------------------------------------------------------------------
@@ -128,7 +89,6 @@ def test_without_a_data_folder_small_says_what_is_missing(monkeypatch) -> None:
     assert verdict.status == "inconclusive" and verdict.error is not None and "cifar10" in verdict.error
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.torch
 def test_a_round_of_a_small_run() -> None:

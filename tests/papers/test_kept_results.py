@@ -65,7 +65,6 @@ TOLD = {
 MISSING = {"SAFARI-E1-CIFAR", "SAFARI-E11", "SAFARI-E11-CIFAR"}  # what they read besides is in the data
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", TOLD)
 def test_words_at_small_size_are_those_of_the_kept_runs(page, tmp_path, monkeypatch) -> None:
     """No run is made, and neither data nor PyTorch is needed; what a page does not tell is inconclusive."""
@@ -95,7 +94,6 @@ def test_words_that_need_the_data_are_those_of_the_page(id, word, tmp_path, monk
     assert f"| {word} |" in next(line for line in text.splitlines() if line.startswith(f"| {id},"))
 
 
-@pytest.mark.slow
 def test_a_run_of_each_method_at_laptop_size_comes_out_as_it_is_kept(tmp_path) -> None:
     """To rounding, for another processor ends in other digits.
 

@@ -186,7 +186,6 @@ def test_without_a_data_folder_the_verdict_says_so(monkeypatch) -> None:
     assert verdict.status == "inconclusive" and verdict.error is not None and "data folder" in verdict.error
 
 
-@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     "study",
@@ -199,7 +198,6 @@ def test_one_round_at_small_size(study, tmp_path) -> None:
     assert np.isfinite(readouts.at_best(context, short)).all()
 
 
-@pytest.mark.slow
 @pytest.mark.data
 def test_words_at_the_papers_size_do_not_hang_on_the_readout(monkeypatch) -> None:
     """The best round was chosen on the seeds that are judged there; the mean of the last rounds gives the same words."""

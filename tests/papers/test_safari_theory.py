@@ -1,88 +1,17 @@
-"""SAFARI's theory: verdicts as decided, planted faults caught, counterexamples replayed, exact moments against the method."""
+"""SAFARI's theory: exact moments, and instances beyond the assumptions."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
-from planted import EXPECTED, judge, list_missed
 
-from fedtheory.claims.replay import replay_file
-from fedtheory.claims.report import write_counterexamples
 from paper_checks.safari import (
     biased,
-    generalisation,
-    learnability,
-    limits,
     no_worse,
-    optimisation,
-    positively_related,
     strongly_convex,
-    tables,
 )
 from problems.biased_participation import moments, round_down
-
-SOURCE = "paper_checks.safari"
-MODULES = (
-    optimisation,
-    biased,
-    strongly_convex,
-    limits,
-    learnability,
-    positively_related,
-    generalisation,
-    no_worse,
-    tables,
-)
-IDS = [claim.id.removeprefix("SAFARI-") for module in MODULES for claim in module.CLAIMS]
-#: more than about a second
-SLOW = {
-    "T1",
-    "T1a",
-    "T1d",
-    "T1-SAFL",
-    "X1",
-    "X1'",
-    "X6",
-    "X7",
-    "X8",
-    "X9",
-    "X10",
-    "Q1",
-    "R1",
-    "T4",
-    "T4b",
-    "T4c",
-    "T4e",
-    "T5",
-    "T5a",
-    "T5b",
-    "T5c",
-    "T5d",
-    "T5e",
-    "T5f",
-    "T5g",
-    "R5b",
-    "L2",
-    "X2",
-    "X3",
-    "C1a",
-    "C2",
-    "R3",
-    "R4",
-}
-EVERY = [pytest.param(id, marks=[pytest.mark.slow] if id in SLOW else []) for id in IDS]
-
-
-@pytest.mark.parametrize("id", EVERY)
-def test_verdicts_and_faults(id: str, tmp_path: Path) -> None:
-    verdict = judge(SOURCE, f"SAFARI-{id}")
-    assert (verdict.error, verdict.status, verdict.repair) == (None, *EXPECTED[f"SAFARI-{id}"])
-    assert not verdict.vouched
-    for file in write_counterexamples([verdict], tmp_path):
-        assert replay_file(file).confirmed
-    assert list_missed(SOURCE, f"SAFARI-{id}") == []
 
 
 def test_moments_rounded_down_stay_below() -> None:

@@ -234,7 +234,6 @@ def _law(cuts, heights) -> Law:
     return Law(edges, tuple(h / total for h in heights))
 
 
-@pytest.mark.slow
 @given(p=laws, q=laws, star=st.integers(1, 19))
 @settings(max_examples=30)
 def test_relatedness_is_the_supremum_over_thresholds(p, q, star) -> None:

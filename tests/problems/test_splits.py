@@ -520,7 +520,6 @@ def test_the_picture_shows_sizes_and_shares() -> None:
     assert [tick.get_text() for tick in shares.get_yticklabels()] == ["a", "b", "c"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("n", "kinds"), [(100, 10), (100, 100), (1, 2)])
 def test_pictures_of_many_clients_are_drawn(tmp_path, n, kinds) -> None:
     labels = np.repeat(np.arange(kinds), 200)

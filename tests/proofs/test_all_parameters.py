@@ -367,7 +367,6 @@ def test_boxes_decide_where_coefficients_do_not():
     assert np.sign(-1) == sign_on_box({(0,): Q(-1)}, open_ends, (0,)).direction
 
 
-@pytest.mark.slow
 def test_gradient_descents_bounds():
     """Drori and Teboulle 2014: tight for every step up to 1/L; stated with more room, and too small."""
 

@@ -75,9 +75,7 @@ def certificate():
     return prove(FedAvg(GradientSteps(2, 1.0)), STRONG, rounds=1)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "noise" else name for name in CASES]
-)
+@pytest.mark.parametrize("name", CASES)
 def test_proved_bounds_are_as_good_as_the_numerical_value(name):
     algorithm, functions, options = CASES[name]
     proved = prove(algorithm, functions, **options)

@@ -32,7 +32,6 @@ def test_fedpd_ends_at_the_known_step():
     assert check(dict(found.found.decrease.data)) == check(dict(found.found.floor.data)) == 0
 
 
-@pytest.mark.slow
 def test_momentum_beats_gradient_descent_and_no_bound_from_below():
     """Two parameters: better than the best step without momentum, 0.669, and no better than any method on quadratics, 0.2699."""
     make = Design(lambda free: AcceleratedGradient(free["lr"], free["beta"]), STRONG)
@@ -65,7 +64,6 @@ def test_triple_momentum_needs_a_potential_with_gradients():
         verify_method(edited)
 
 
-@pytest.mark.slow
 def test_triple_momentum_is_found_from_where_the_command_starts():
     design = Design(lambda free: TripleMomentum(**free), STRONG)
     found = design.search({"lr": 0.1, "momentum": 0.0, "ahead": 0.0})

@@ -29,7 +29,6 @@ def close(found: float, expected: float) -> bool:
     return found == pytest.approx(expected, rel=2e-4, abs=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize(
     ("algorithm", "functions", "rounds", "measure"),
@@ -124,7 +123,6 @@ def test_known_values():
         assert found.solution.worst() <= 1e-6
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lr", [0.3, 0.1, 0.03, 0.01, 0.003])
 @pytest.mark.parametrize("rounds", [1, 2, 3, 4])
 @pytest.mark.parametrize("steps", [1, 2, 3])

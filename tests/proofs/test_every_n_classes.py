@@ -48,7 +48,6 @@ COMPOSITE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("indicator", [False, True])
 @pytest.mark.parametrize("measure", ["squared_distance", "gap"])
@@ -223,7 +222,6 @@ INEXACT = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("name", INEXACT)
 def test_inexact_answers_agree_with_the_plain_program(name, n):

@@ -89,7 +89,6 @@ def noise_by_hand(n: int, steps: int, lr: float, sigma: float, rounds: int) -> f
     return float(pep.solve(wrapper="cvxpy", solver="CLARABEL", verbose=0))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "steps", "rounds"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (2, 3, 1), (2, 1, 2), (3, 1, 2), (2, 2, 2)]
 )
@@ -150,7 +149,6 @@ COINS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COINS)
 def test_random_communication_over_several_rounds(name):
     algorithm, rounds = COINS[name]
@@ -158,7 +156,6 @@ def test_random_communication_over_several_rounds(name):
     assert close(found.value, worst_case_for_one_n(algorithm, STRONG, n=2, rounds=rounds).value)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("entry", [e for e in ALGORITHMS if e.partial], ids=lambda e: e.name)
 @pytest.mark.parametrize(("n", "s"), [(3, 2), (4, 1)])
 def test_every_method_with_some_of_the_clients_a_round(entry, n, s):

@@ -99,7 +99,6 @@ def test_a_common_minimiser_makes_local_steps_harmless() -> None:
 # ---- published values ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "steps", "rounds", "value"),
     [(2, 1, 1, 0.81), (2, 2, 1, 1.09518), (2, 4, 1, 2.709188), (4, 2, 1, 1.09518), (2, 2, 3, 1.209544)],
@@ -121,7 +120,6 @@ D2 = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("u", "measure", "table"), D2)
 def test_fedpd_on_smooth_functions(u, measure, table) -> None:
     for rounds, value in table.items():

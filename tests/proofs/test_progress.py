@@ -91,7 +91,6 @@ def test_an_accuracy_below_every_floor_is_refused(monkeypatch):
         search.best()
 
 
-@pytest.mark.slow
 def test_the_command_compares(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = [

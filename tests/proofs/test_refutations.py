@@ -42,8 +42,6 @@ SETTINGS = {
         {"rounds": 3, "measure": "gap", "radius": 1000},
     ),
     "convex, gradient": (GradientDescent(1), FunctionClass(L=1), {"rounds": 2, "measure": "stationarity"}),
-}
-MORE = {
     "local steps, two rounds": (FedAvg(GradientSteps(3, QUARTER)), STRONG, {"rounds": 2}),
     "eight local steps": (FedAvg(GradientSteps(8, QUARTER)), STRONG, {}),
     "control variates": (Scaffold(GradientSteps(2, QUARTER)), STRONG, {"rounds": 2}),
@@ -60,9 +58,9 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_one_percent_below_the_worst_case_is_refuted(name):
-    algorithm, functions, options = (SETTINGS | MORE)[name]
+    algorithm, functions, options = SETTINGS[name]
     options = {"rounds": 1, **options}
     value = worst_case_for_every_n(algorithm, functions, **options).value
     found = refute_bound(algorithm, functions, 0.99 * value, **options)
@@ -298,7 +296,6 @@ def test_mirrored_envelopes_are_bounded_below_by_what_is_said():
                 assert sum(f.value(x)) / n >= low
 
 
-@pytest.mark.slow
 def test_the_infimum_of_two_clients_is_exact():
     """Gradient steps on the average come down to it."""
     rng = np.random.default_rng(3)

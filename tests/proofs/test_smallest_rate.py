@@ -62,7 +62,6 @@ KNOWN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_rates_are_found_and_proved(name):
     """SCAFFOLD: no better rate exists, because equal mu-quadratics attain it. FedPD is Douglas-Rachford splitting."""
@@ -125,7 +124,6 @@ def test_accelerated_gradient_uses_the_objective():
 # ---- against the numeric engine -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("entry", ALGORITHMS, ids=lambda e: e.name)
 def test_every_listed_method_contracts_in_numbers_as_proved_or_is_refused_by_name(entry):
     algorithm = build(entry, lr=0.5, steps=2, eta=0.5, rho=1.0, q=0.5, exact=True)
@@ -173,7 +171,6 @@ SAMPLED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("s", [1, 2])
 @pytest.mark.parametrize("name", SAMPLED)
 def test_expected_decrease_under_sampling(name, s):
@@ -185,7 +182,6 @@ def test_expected_decrease_under_sampling(name, s):
         assert_contracts(found, algorithm, instance, instance.solution(), participants=s, rounds=6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("participants", [None, 1, 2])
 def test_the_potential_has_the_same_rate_with_three_clients_in_the_plain_program(participants):
     """max E V(after) subject to V(before) <= 1, stated with PEPit for n = 3: the round and V are traced on its points."""
@@ -235,7 +231,6 @@ def test_decrease_on_functions_that_are_not_quadratic():
     assert_contracts(found, algorithm, instance, np.asarray(truth.x).ravel(), error=1e-7)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-4, 1e5])
 def test_the_scale_of_the_functions_does_not_matter(scale):
     """L f with steps divided by L is the same method; duals and control variates are then L times as large."""

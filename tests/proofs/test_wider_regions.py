@@ -21,8 +21,8 @@ from paper_checks.fedslr import lemmas
     "region",
     [
         "0 < L, 0 < eta, 1 <= t",
-        pytest.param("0 < L, 0 < eta < 1/(2*L)", marks=pytest.mark.slow),
-        pytest.param("1 <= L <= 2, 0 < eta < 1/L, 0 < s < eta, t in 1..2", marks=pytest.mark.slow),
+        "0 < L, 0 < eta < 1/(2*L)",
+        "1 <= L <= 2, 0 < eta < 1/L, 0 < s < eta, t in 1..2",
     ],
 )
 def test_a_lemma_that_is_proved_on_a_region_is_proved_on_its_parts(region):

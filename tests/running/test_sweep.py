@@ -250,7 +250,6 @@ def test_a_row_is_what_the_command_run_gives(tmp_path, monkeypatch) -> None:
         assert row["trace"]["floats_up"] == shown["floats_up"] and row["trace"]["round"] == shown["rounds"]
 
 
-@pytest.mark.slow
 def test_splits_of_real_data_are_swept(tmp_path, monkeypatch) -> None:
     """A network starts from its own weights, of the instance's seed; every row is what 'fedtheory run' gives."""
     monkeypatch.chdir(tmp_path)
@@ -377,13 +376,11 @@ def test_what_cannot_be_run_at_all_is_an_error_in_every_row() -> None:
 GRID = {"settings": {"lr": (0.1, 0.5, 1e9), "steps": (1, 2)}, "seeds": (0, 1), "participants": (2, None)}
 
 
-@pytest.mark.slow
 def test_the_same_on_any_number_of_workers() -> None:
     sweep = small("fedavg,scaffold", **GRID)
     assert rows_of(sweep) == rows_of(sweep, workers=2)
 
 
-@pytest.mark.slow
 def test_the_same_on_a_dask_scheduler() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     sweep = small("fedavg,scaffold", **GRID)
@@ -433,7 +430,6 @@ def _wait_for_two_jobs(folder: Path) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     """Ctrl-C reaches the whole group of processes, so does `timeout`: what is done is written, nothing else is said."""
@@ -461,7 +457,6 @@ def test_an_interrupted_process_goes_on_where_it_was(sent, tmp_path) -> None:
     assert len(whole) == 21 and set(part) <= set(whole) and not list(journals.iterdir())
 
 
-@pytest.mark.slow
 def test_an_option_reaches_only_the_methods_that_spell_it_so(tmp_path, monkeypatch) -> None:
     """Ditto's mu is a penalty and 5GCS's a constant of strong convexity: a value for one is none for the other."""
     monkeypatch.chdir(tmp_path)

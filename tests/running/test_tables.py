@@ -67,7 +67,6 @@ def test_run_writes_csv(tmp_path) -> None:
     assert [row["round"] for row in csv.DictReader(file.read_text().splitlines())] == ["0", "1", "2", "3"]
 
 
-@pytest.mark.slow
 def test_a_ledger_is_a_line_a_statement(tmp_path) -> None:
     file = tmp_path / "ledger.jsonl"
     done = CliRunner().invoke(main, ["check", "AFEDPD-L4P", "AFEDPD-S1", "--jsonl", str(file), "--workers", "1"])

@@ -77,7 +77,6 @@ def test_a_sample_is_the_same_for_a_seed_and_takes_the_papers_in_turn() -> None:
     assert [place.paper for place in drawn] == [*papers] * 5
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "old", "new", "outcome"),
     [

@@ -213,7 +213,6 @@ def test_fedslr_is_compared_with_three_regularisers() -> None:
         assert any(name.endswith(f"with {how}") for name in found.trials)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bug", ["no proximal step", "lambda", "lambda/eta"])
 def test_a_wrong_proximal_step_of_the_server_differs(bug) -> None:
     """It "conformed" as long as no trial had a regulariser."""
@@ -284,14 +283,12 @@ def test_safari_can_be_examined(bug) -> None:
 # ---- a published variant covers every declared variable ------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_a_wrong_personal_component_is_no_published_variant() -> None:
     """It was called "what is published as fedslr-global", which has no p_i."""
     found = conform(FedSlrLoop("wrong p_i"), "fedslr", regularisers=False, **QUICK)
     assert found.first.variable == "p_i" and not found.variants and "published as" not in str(found)
 
 
-@pytest.mark.slow
 def test_a_variant_says_which_of_its_variables_were_not_compared() -> None:
     class OnlyModel(FedDynLoop):
         variables: ClassVar[dict[str, str]] = {"x": "theta"}
@@ -354,7 +351,6 @@ def test_a_mean_that_is_not_declared_follows_from_what_is(loop, bug, method, kep
     assert found.updates is not None and not all(found.updates.values()) and found.not_compared
 
 
-@pytest.mark.slow
 def test_duals_of_the_other_sign_fix_those_of_the_paper() -> None:
     class Signed(FedSlrLoop):
         variables: ClassVar[dict[str, Any]] = {"x": "x", "lam_i": ("duals", -1), "p_i": "own"}

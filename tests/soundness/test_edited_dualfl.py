@@ -9,6 +9,8 @@ from planted import judge_anew
 
 from fedtheory.algorithms.dualfl import allowed_gap
 
+pytestmark = pytest.mark.selftest
+
 BOUNDS = "paper_checks.dualfl.bounds"
 PLAIN, LINEAR, TERM = "    return 4 / (n + 1) ** 2\n", "    return (1 - r) ** (n - 1)\n", "    return (1 - r) ** n\n"
 EDITS = {
@@ -23,16 +25,14 @@ EDITS = {
     "9 for 9/rho in C9": ("C9", ("    return 9 / r**2 * (1 - r) ** (n - 2) * V\n", "    return 9 * (1 - r) ** (n - 2) * V\n")),
     "an exponent of 3 + gamma in Theorem 3.4": ("T3.4", ("N * (n + 1) ** (4 + gamma)", "N * (n + 1) ** (3 + gamma)")),
 }  # fmt: skip
-EVERYDAY = {"(1/25)/(n+1)^2 for 4/(n+1)^2"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in EVERYDAY else [pytest.mark.slow]) for n in EDITS])
+@pytest.mark.parametrize("name", EDITS)
 def test_an_edited_bound_changes_the_word(name: str) -> None:
     claim, edit = EDITS[name]
     assert word_under_edits(BOUNDS, f"DUALFL-{claim}", edit) in ("supported", "refuted", "inconclusive")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("claim", "exponent"), [("T3.2", 3), ("T3.4", 5)])
 def test_another_tolerance_changes_the_word(claim: str, exponent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """(8) with the exponent 3 + gamma: Theorem 3.2's sum of errors is infinite. With 5 + gamma: Theorem 3.4's local iterations do not suffice."""
@@ -50,7 +50,6 @@ NOT_UPDATED = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("claim", ["T3.2-EXACT", "T3.3a-EXACT", "P6.2", "T4.1", "C9"])
 def test_the_rounds_of_theorems_are_the_methods(claim: str) -> None:
     """With a dual that is not updated DualFL is no run of Algorithm 2, and no claim on its models stands."""

@@ -7,6 +7,8 @@ from edited_ledgers import edited_ledger
 from mutants import word_of
 from planted import judge_anew
 
+pytestmark = pytest.mark.selftest
+
 COMMON = "paper_checks.fedpd.common"
 FACTOR = "    return strength * (1 + u) ** 2 / eta * (np.maximum"
 CASES = "    return 1, u**2 / ((1 - 2 * u) * (1 + u))\n"
@@ -14,7 +16,6 @@ K = "    return 2 * strength * (1 + u) ** 2 / eta * (max("
 C_4 = "+ 16 * (1 + u) ** 2 + 4)\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit",
     [
@@ -27,7 +28,6 @@ def test_another_constant_is_not_proved_with_exact_solves(edit: tuple[str, str])
         assert word_of("paper_checks.fedpd", "FEDPD-D1") in ("supported", "refuted", "inconclusive")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "edit",
     [

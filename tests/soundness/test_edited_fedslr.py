@@ -7,11 +7,12 @@ from edited_ledgers import word_under_edits
 
 from paper_checks.fedslr import convergence
 
+pytestmark = pytest.mark.selftest
+
 PRINTED = "paper_checks.fedslr.printed"
 ROW = '"SCAFFOLD": (1787.83, 11.17, 1787.83, 11.17, 1787.83, 11.17)'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("column", range(6))
 def test_every_number_of_scaffolds_row_matters(column: int) -> None:
     numbers = ["1787.83", "11.17"] * 3

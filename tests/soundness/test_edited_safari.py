@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from edited_ledgers import word_under_edits
 
+pytestmark = pytest.mark.selftest
+
 THEOREMS = "paper_checks.safari.theorems"
 EDITS = {
     "T4 without 480 q eta_s^2 of K = 1": ("T4", (" + 80*q*L**2*eta_s**2/K*(sigma2 + 6*K*sigma_G2) +", " +")),
@@ -17,15 +19,11 @@ EDITS = {
 }
 
 
-EVERYDAY = {"T4 without 480 q eta_s^2 of K = 1", "T5's condition with lam for lam/2 on the pair"}
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in EVERYDAY else [pytest.mark.slow]) for n in EDITS])
+@pytest.mark.parametrize("name", EDITS)
 def test_an_edited_formula_changes_the_word(name: str) -> None:
     claim, edit = EDITS[name]
     assert word_under_edits(THEOREMS, f"SAFARI-{claim}", edit) in ("refuted", "inconclusive")
 
 
-@pytest.mark.slow
 def test_without_an_edit_the_words_stand() -> None:
     assert {word_under_edits(THEOREMS, f"SAFARI-{id}") for id in ("T4", "T5", "C2")} == {"repaired"}

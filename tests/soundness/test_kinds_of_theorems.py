@@ -45,15 +45,6 @@ FOLDER = ROOT / "examples" / "kinds_of_theorems"
 PAGE = ROOT / "docs" / "kinds-of-theorems.md"
 #: constants 3 % lower are not refuted, since these are not sharp
 NOT_SHARP = {"KIND-DRAWN-BY-WEIGHT", "KIND-UNEQUAL-L", "KIND-FEDNOVA", "KIND-DGD-RATE"}
-#: their proofs take more than 5 seconds
-LONG = {
-    "KIND-LINE-SEARCH",
-    "KIND-DRAWN-BY-WEIGHT",
-    "KIND-SVRG",
-    "KIND-ABSOLUTE-ERROR",
-    "KIND-UNEQUAL-L",
-    "KIND-FEDNOVA",
-}
 #: seconds for each line, enough for slow processors
 PATIENCE = 120
 #: a statement of another kind
@@ -79,9 +70,7 @@ def theorem_of(claim: Claim) -> Theorem:
     return statement
 
 
-@pytest.mark.parametrize(
-    "id", [pytest.param(id, marks=pytest.mark.slow) if id in LONG else id for id in CLAIMS if id != CONTRACTION]
-)
+@pytest.mark.parametrize("id", [id for id in CLAIMS if id != CONTRACTION])
 def test_a_true_theorem_is_proved(id: str) -> None:
     theorem = theorem_of(CLAIMS[id])
     proof = prove_theorem(theorem, PATIENCE) if theorem.proof else find_proof(theorem)

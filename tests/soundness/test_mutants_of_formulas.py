@@ -16,6 +16,8 @@ from fedtheory.proofs.checker.refusals import TermRefused
 from paper_checks.afedpd import floors, moments
 from paper_checks.fedpd import common, drawn_samples, variance_reduced
 
+pytestmark = pytest.mark.selftest
+
 MUTANTS = {
     "fedpd": (
         Mutant("Oracle II's steps three times as long", variance_reduced.step_limit, "1 / (3 *", "1 / (1 *", ("T2",)),
@@ -25,9 +27,7 @@ MUTANTS = {
     ),
 }  # fmt: skip
 ROWS = [
-    pytest.param(
-        paper, mutant, killer, id=f"{mutant.name} ({killer})", marks=[] if mutant.everyday else [pytest.mark.slow]
-    )
+    pytest.param(paper, mutant, killer, id=f"{mutant.name} ({killer})")
     for paper, mutants in MUTANTS.items()
     for mutant in mutants
     for killer in mutant.killers

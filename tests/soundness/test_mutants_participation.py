@@ -11,6 +11,8 @@ from fedtheory.algorithms import AFedPD, Safari
 from fedtheory.measures import mean_round
 from problems import biased_participation
 
+pytestmark = pytest.mark.selftest
+
 _MEAN = "lam = state.lam + self.rho * (x_bar - state.x)"
 _BAR = "x_bar = average(x_i, clients)"
 _SERVED = "lambda: _at_server(self.server, problem, state.x, key)"
@@ -31,18 +33,7 @@ MUTANTS = (
     Mutant("E x for its square", biased_participation.moments, _NUMBERS, "one, two = x0, x0", ("SAFARI-T4", "SAFARI-T5")),
     Mutant("mean round with the coin swapped", mean_round.mean_round, "if side else", "if not side else", ("SAFARI-X2",)),
 )  # fmt: skip
-#: beside the first mutant; both break what states are said to keep, and no instance is against the claims
-EVERYDAY = {("rho inverted at the server", "AFEDPD-D8"), ("a client's dual moves from the wrong model", "AFEDPD-D15")}
-ROWS = [
-    pytest.param(
-        m,
-        k,
-        id=f"{m.name} ({k})",
-        marks=[] if (k == m.killers[0] and "AFEDPD-S" in k) or (m.name, k) in EVERYDAY else [pytest.mark.slow],
-    )
-    for m in MUTANTS
-    for k in m.killers
-]
+ROWS = [pytest.param(m, k, id=f"{m.name} ({k})") for m in MUTANTS for k in m.killers]
 
 
 def source_of(id: str) -> str:

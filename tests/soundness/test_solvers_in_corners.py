@@ -151,7 +151,6 @@ def test_worst_cases_of_methods_in_fractions_are_replayed(clients, method, funct
     assert found.replay() == pytest.approx(found.value, rel=1e-4)
 
 
-@pytest.mark.slow
 def test_a_method_that_diverges_gets_a_number_and_fitting_advice():
     """1.5^60 = 3.68e10 is reached after thirty steps of 2.5/L, and heterogeneity has nothing to do with it."""
     said = CliRunner().invoke(main, ["worst-case", "gd", "--rounds", "30", "--lr", "2.5", "--clients", "any"]).output

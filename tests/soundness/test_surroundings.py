@@ -112,7 +112,6 @@ def test_a_neighbour_takes_nobodys_name(tmp_path, monkeypatch) -> None:
 # ---- checks that leave or never end -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("body", ["import os; os._exit(0)", "import ctypes; ctypes.CDLL(None)._exit(0)"])
 @pytest.mark.parametrize("command", ["check", "selftest"])
 def test_a_lone_check_that_leaves_does_not_pass(tmp_path, command, body) -> None:

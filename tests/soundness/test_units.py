@@ -148,7 +148,6 @@ def test_large_values_are_right():
     assert gd(2.5, 1.0, 0.1, rounds=10).value == pytest.approx(1.5**20, rel=1e-6)
 
 
-@pytest.mark.slow
 def test_very_large_values_are_right_or_an_error():
     try:
         found = gd(2.5, 1.0, 0.1, rounds=15, time_limit=2.0)

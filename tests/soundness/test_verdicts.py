@@ -57,7 +57,6 @@ def verdict_under(source, id, fault) -> str:
 # ---- evidence for and evidence against ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("id", "fault"),
     [

@@ -3,7 +3,6 @@
 Before a fence a comment may say how its block is tested:
 
     <!-- file: mine.py -->         it is not run but written to that file, for a later command
-    <!-- slow -->                  its page is marked slow
     <!-- not run: why -->          minutes, data, a GPU, or another machine
 """
 

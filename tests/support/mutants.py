@@ -21,14 +21,13 @@ SAYS_IT_HOLDS = {"proved", "argued", "supported", "reproduced", "repaired"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One edit of one function, and the claims that must take back their word; ``everyday``: run in the everyday tests."""
+    """One edit of one function, and the claims that must take back their word."""
 
     name: str
     function: Callable[..., Any]
     old: str
     new: str
     killers: tuple[str, ...]
-    everyday: bool = False
 
 
 def edited(function: Callable[..., Any], old: str, new: str) -> Any:

@@ -85,7 +85,6 @@ def test_arguments_that_cannot_be_sent_are_no_matter_of_a_worker() -> None:
         list(run_jobs(job_tasks.square, {"a": (threading.Lock(),)}, workers=2))
 
 
-@pytest.mark.slow
 def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path) -> None:
     journal = Journal("killed", 0, folder=tmp_path / "journals")
     jobs = {str(k): (str(tmp_path), k) for k in range(8)}
@@ -98,7 +97,6 @@ def test_a_killed_local_worker_stops_the_jobs_and_what_is_done_is_kept(tmp_path)
     assert {k for k, o in again.items() if o.kept} == set(done)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system cannot hold signals back")
 def test_local_workers_hold_ctrl_c_and_sigterm_back_from_their_first_moment() -> None:
     """In a process of its own: once loky's helpers run, their start can no more let Ctrl-C through to the workers."""
@@ -115,7 +113,6 @@ def test_local_workers_hold_ctrl_c_and_sigterm_back_from_their_first_moment() ->
     assert done.stdout.splitlines() == [str([["SIGINT", "SIGTERM"]] * 4), "set()"], "free again here"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot send Ctrl-C to one other alone")
 def test_ctrl_c_leaves_no_thread_that_failed(monkeypatch) -> None:
     """Loky before 3.7 still looked for the jobs that waited in its queue, and its thread died of it."""
@@ -292,7 +289,6 @@ def dask():
         yield made
 
 
-@pytest.mark.slow
 def test_dask_finds_the_same(dask, tmp_path) -> None:
     assert squares(scheduler=dask.scheduler_address) == squares()
     found = {
@@ -303,7 +299,6 @@ def test_dask_finds_the_same(dask, tmp_path) -> None:
     assert {o.value for o in run_jobs(lambda x: -x, {"a": (1,)}, scheduler=dask.scheduler_address)} == {-1}
 
 
-@pytest.mark.slow
 def test_a_killed_dask_worker_loses_nothing(dask, tmp_path) -> None:
     """SIGKILL from outside in the middle of the jobs: another worker runs again what that one had."""
     jobs = {str(k): (str(tmp_path), k, 0.05) for k in range(30)}
@@ -320,7 +315,6 @@ def test_a_killed_dask_worker_loses_nothing(dask, tmp_path) -> None:
     assert len(calls(tmp_path)[1]) >= 2, "others went on"
 
 
-@pytest.mark.slow
 def test_a_job_that_kills_every_worker_becomes_an_error() -> None:
     """Dask gives up on it after four; the other jobs are done, and the call comes to its end."""
     jobs = {str(k): (k, 1.0) for k in range(6)}  # a worker that dies as it comes up would not be restarted by its nanny
@@ -330,7 +324,6 @@ def test_a_job_that_kills_every_worker_becomes_an_error() -> None:
     assert {k: o.value for k, o in found.items() if o.error is None} == {str(k): k for k in (0, 1, 2, 4, 5)}
 
 
-@pytest.mark.slow
 def test_jobs_given_up_on_with_their_neighbour_are_run_again(tmp_path) -> None:
     """A worker with two threads, and a scheduler that gives up at the first death: what runs beside the killer goes with it."""
     journal = Journal("neighbours", 0, folder=tmp_path)
@@ -345,7 +338,6 @@ def test_jobs_given_up_on_with_their_neighbour_are_run_again(tmp_path) -> None:
     assert [o.error for o in found if o.key == "4"] == [None] and journal.read() == {"4": 4}
 
 
-@pytest.mark.slow
 def test_stopped_dask_jobs_go_on(dask, tmp_path) -> None:
     journal = Journal("dask-stopped", 0, folder=tmp_path / "journals")
     jobs = {str(k): (str(tmp_path), k, 0.02) for k in range(8)}
@@ -356,7 +348,6 @@ def test_stopped_dask_jobs_go_on(dask, tmp_path) -> None:
     assert len(second) == 8 and [o.kept for o in second] == [True] + [False] * 7
 
 
-@pytest.mark.slow
 def test_checks_and_faults_go_to_a_scheduler(dask, tmp_path, monkeypatch) -> None:
     from claim_files import TROUBLED
 
@@ -377,7 +368,6 @@ def test_checks_and_faults_go_to_a_scheduler(dask, tmp_path, monkeypatch) -> Non
     assert tested.stdout.splitlines()[-1] == "planted faults caught: 1 / 8"
 
 
-@pytest.mark.slow
 def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
     with cluster(n_workers=1) as made:
         list(run_jobs(job_tasks.note, {str(k): (str(tmp_path), k) for k in range(3)}, scheduler=made.scheduler_address))
@@ -385,7 +375,6 @@ def test_a_single_dask_worker_is_used_too(tmp_path) -> None:
     assert done == [0, 1, 2] and os.getpid() not in processes
 
 
-@pytest.mark.slow
 def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("fedtheory.tools.jobs.ALONE_SECONDS", 1.0)
     with cluster(n_workers=1) as made:
@@ -398,7 +387,6 @@ def test_a_cluster_that_loses_all_its_workers_is_not_waited_for(tmp_path, monkey
             list(outcomes)
 
 
-@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
     from fedtheory.tools import jobs

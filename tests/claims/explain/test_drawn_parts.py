@@ -1,7 +1,5 @@
 """What clients that were drawn have of their own is not written with the letters of all clients."""
 
-import pytest
-
 from fedtheory.claims.checking import check_one
 from fedtheory.claims.context import Context
 from fedtheory.claims.explain.document import Paragraph
@@ -9,7 +7,6 @@ from fedtheory.claims.explain.proofs import explain_verdict
 from fedtheory.claims.references import load_claims, select
 
 
-@pytest.mark.slow
 def test_a_field_with_parts_of_drawn_clients_is_named_and_not_written_out() -> None:
     (reference,) = select(["AFEDPD-D12"])
     page = explain_verdict(check_one(reference, Context()), load_claims(reference.source)[reference.id])

@@ -83,13 +83,7 @@ def test_true_statements_are_proved_for_all_parameters(name) -> None:
     assert "every n" in found.evidence[0]["text"] or "every dimension" in found.evidence[0]["text"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=pytest.mark.slow) if n in ("forgets heterogeneity", "1 - p for 1 - p^2") else n
-        for n in FALSE
-    ],
-)
+@pytest.mark.parametrize("name", FALSE)
 def test_false_statements_are_refuted_by_a_replayable_instance(name, tmp_path, monkeypatch) -> None:
     claim = state("S", "toy", "Theorem 1", "A statement.", FALSE[name])
     put_claims(monkeypatch, claim)
@@ -109,7 +103,6 @@ def test_false_statements_are_refuted_by_a_replayable_instance(name, tmp_path, m
     assert not confirmed, "a changed instance is another one, or none"
 
 
-@pytest.mark.slow
 def test_sharpness_is_asked_of_what_holds() -> None:
     for statement, expected in ((TRUE["tight bound"], 1), (TRUE["lemma"], 1), (FALSE["another denominator"], 0)):
         claim = state("S", "toy", "Theorem 1", "A statement.", statement)
@@ -119,7 +112,6 @@ def test_sharpness_is_asked_of_what_holds() -> None:
         assert len(reports) == expected and all(r.caught for r in reports)
 
 
-@pytest.mark.slow
 def test_a_loose_bound_misses_its_fault() -> None:
     """Twice the worst case and more: half of what is claimed passes, too, and selftest says so."""
     claim = state(

@@ -85,21 +85,9 @@ FALSE = {
     ),
     "non-convex, by 3 %": Bound("fedpd", claimed="0.97*" + ONE_ROUND, **DUALS),
 }
-EVERYDAY = {
-    "large units",
-    "non-convex, one round",
-    "4N + 4",
-    "potential, 1 - p",
-    "large units, by 3 %",
-    "forgotten zeta",
-}
 
 
-def everyday_first(names):
-    return [name if name in EVERYDAY else pytest.param(name, marks=pytest.mark.slow) for name in names]
-
-
-@pytest.mark.parametrize("name", everyday_first(TRUE))
+@pytest.mark.parametrize("name", TRUE)
 def test_what_is_true_is_supported_or_proved(name):
     found = judge_statement(TRUE[name])
     assert found.word in ("supported", "proved") and found.refutation is None, str(found)
@@ -112,7 +100,7 @@ def test_what_is_true_is_supported_or_proved(name):
         verify_method(proof.certificate.data)
 
 
-@pytest.mark.parametrize("name", everyday_first(FALSE))
+@pytest.mark.parametrize("name", FALSE)
 def test_what_is_false_is_refuted_by_an_exact_instance(name):
     found = judge_statement(FALSE[name])
     assert found.word == "refuted", str(found)
@@ -122,7 +110,6 @@ def test_what_is_false_is_refuted_by_an_exact_instance(name):
     assert found.refutation.size["dimension"] <= 6 and "REFUTED" in str(found)
 
 
-@pytest.mark.slow
 def test_constants_are_moved_one_by_one():
     """Of the two terms of a true bound the second is not needed; the first is tight."""
     statement = Bound(
@@ -156,7 +143,6 @@ def test_what_cannot_be_reproduced_is_inconclusive():
     assert "no instance reproduces it" in found.reasons[0] and "server's models" in found.reasons[0]
 
 
-@pytest.mark.slow
 def test_what_cannot_be_solved_is_inconclusive(monkeypatch):
     def fails(*asked):
         raise SolverFailed("no answer today")
@@ -167,7 +153,6 @@ def test_what_cannot_be_solved_is_inconclusive(monkeypatch):
     assert found.word == "inconclusive" and "no answer today" in found.reasons[0] and len(found.unsolved) == 3
 
 
-@pytest.mark.slow
 def test_too_few_points_are_inconclusive(monkeypatch):
     known = surveying.worst_between
 
@@ -196,14 +181,12 @@ def test_a_claim_of_zero_holds_where_the_worst_case_is_zero():
     assert ratios == [inf, -inf, 0.5, 0.0]
 
 
-@pytest.mark.slow
 def test_a_claim_without_value_is_not_solved_there():
     statement = Bound("gd", "lr = 1/L", region="1 <= L <= 2", functions="L", measure="gap", claimed="1/(L - 1)")
     found = judge_statement(statement)
     assert any("division by zero" in reason for _, reason in found.unsolved)
 
 
-@pytest.mark.slow
 def test_searches_of_ones_own_are_asked(monkeypatch):
     """Where there is a derivation, too, two engines disagree."""
     asked = []
@@ -375,7 +358,6 @@ def _of_known_value(lots):
             )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", [_of_known_form, _of_known_value])
 def test_random_statements_are_never_judged_wrongly(make, seed):
@@ -399,10 +381,7 @@ def test_a_shared_regulariser_has_no_derivation():
     assert prove_for_all(alone, 20) is not None and prove_for_all(shared, 20) is None
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["non-convex, one round", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tight, short steps", "potential"))],
-)
+@pytest.mark.parametrize("name", ["non-convex, one round", "tight, short steps", "potential"])
 def test_tight_statements_are_proved_on_their_region(name):
     """L between two numbers is any positive number first."""
     found = prove_for_all(TRUE[name], 60)

@@ -138,7 +138,6 @@ def test_loose_constants_are_flagged():
     assert "(loose)" in told[0] and "from x 4" in told[0]
 
 
-@pytest.mark.slow
 def test_the_verdict_is_that_of_the_ledgers_own_check():
     claim = next(claim for claim in CLAIMS if claim.id == "FEDPD-L4")
     parts = [finding for finding in claim.run(Context()) if isinstance(finding, Part)]

@@ -23,13 +23,6 @@ from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.parameters.derivation import check_at_point
 from fedtheory.proofs.parameters.refutations import INTERPOLATED, ON_THE_LINE, VECTORS, Instance
 
-EVERYDAY_TRUE = ("descent_lemma", "strong_cocoercivity", "fedpd_round", "fedpd_one_round", "gd_three_steps", "young")
-EVERYDAY_FALSE = (
-    "gradient_step_corner",
-    "fedpd_round, c = 51/50",
-    "pl_gradient_step, c = 51/50",
-    "afedpd_lemma2_printed",
-)
 #: the direction in which the constant of a tight lemma is made stronger
 STRONGER = {
     "descent_lemma": -1,
@@ -51,11 +44,7 @@ STRONGER = {
 }
 
 
-def marked(cases, everyday):
-    return [pytest.param(name, marks=() if name in everyday else pytest.mark.slow) for name in cases]
-
-
-@pytest.mark.parametrize("name", marked(lemma_cases.TRUE, EVERYDAY_TRUE))
+@pytest.mark.parametrize("name", lemma_cases.TRUE)
 def test_true_lemmas_are_proved_for_all_parameters(name):
     lemma = lemma_cases.TRUE[name]
     outcome = prove_lemma(lemma)
@@ -127,7 +116,7 @@ def test_conditions_are_the_same_formed_at_a_point_and_evaluated_there(name) -> 
     assert len(formed) > len(case.system.hypotheses)
 
 
-@pytest.mark.parametrize("name", marked(lemma_cases.FALSE, EVERYDAY_FALSE))
+@pytest.mark.parametrize("name", lemma_cases.FALSE)
 def test_false_lemmas_are_refuted_by_exact_instances(name):
     lemma = lemma_cases.FALSE[name]
     outcome = prove_lemma(lemma)
@@ -137,7 +126,6 @@ def test_false_lemmas_are_refuted_by_exact_instances(name):
     assert Instance.read(json.loads(json.dumps(outcome.instance.store()))) == outcome.instance
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("draw", range(10))
 def test_random_constants(draw):
     """Drawn once: tight lemmas with the constant made stronger by 1 to 5 % (false) or weaker by 0.1 to 5 % (true)."""
@@ -148,7 +136,6 @@ def test_random_constants(draw):
     assert prove_lemma(lemma).word == ("refuted" if false else "proved for all parameters")
 
 
-@pytest.mark.slow
 def test_a_weaker_constant_is_derived_from_the_strongest():
     outcome = prove_lemma(lemma_cases.TRUE["fedpd_one_round"].with_constants(c=1.013))
     assert outcome.word == "proved for all parameters"
@@ -172,7 +159,7 @@ def gradient_step(a, b, k):
 @pytest.mark.parametrize(
     ("a", "b", "k", "c", "top"),
     [
-        pytest.param(1, Q(1, 2), 1, "21/40", "1/2", marks=pytest.mark.slow),
+        (1, Q(1, 2), 1, "21/40", "1/2"),
         (Q(1, 2), Q(5, 2), Q(1, 2), "999/953", "1/3"),
     ],
 )
@@ -326,7 +313,6 @@ def test_scope_names_clients_where_there_are_any():
     assert "clients" not in prove_lemma(lemma_cases.TRUE["young"]).scope
 
 
-@pytest.mark.slow
 def test_sensitivity_and_needed_premises():
     (side,) = lemma_sensitivity(lemma_cases.TRUE["fedpd_round"])
     assert side.holds == 1 or 1 <= side.holds < Q(101, 100)

@@ -32,7 +32,6 @@ WORDS = {
     "RATE": "proved",
     "ORDERING": "reproduced",
 }
-LONG = ("BOUND", "CONTRACTION")
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,7 @@ def test_the_page_has_them_all(page) -> None:
     assert list(load_claims(page)) == list(WORDS)
 
 
-@pytest.mark.parametrize("id", [pytest.param(i, marks=pytest.mark.slow) if i in LONG else i for i in WORDS])
+@pytest.mark.parametrize("id", WORDS)
 def test_every_kind_is_judged_and_its_faults_are_caught(page, id) -> None:
     found = planted.judge(page, id)
     assert found.error is None and found.status == WORDS[id]

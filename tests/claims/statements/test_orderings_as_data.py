@@ -48,7 +48,6 @@ def gd(options, **more):
     return Side("gd", options, problem=quadratics, **more)
 
 
-@pytest.mark.slow
 def test_heterogeneity_and_floors_of_skipping():
     near, middle, far = map(skipping, (0.1, 0.3, 1.0))
     found = [judged("ordering", Ordering(a, b, **Q3))[1][0].holds for a, b in ((near, middle), (middle, far))]
@@ -96,7 +95,6 @@ def test_noise_is_told_as_an_ordering_as_rarely_as_the_level_says():
     assert strict.shared_level == pytest.approx(0.99) and np.mean(told) < 0.03
 
 
-@pytest.mark.slow
 def test_runs_that_diverge():
     good, bad = gd("lr = 1/L"), gd("lr = 8/L")
     longer = DESCENT | {"rounds": 500}

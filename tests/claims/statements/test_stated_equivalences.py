@@ -106,7 +106,6 @@ def test_what_the_states_keep_must_be_said_to_prove_every_round():
     assert judged("equivalence", halved)[0] == "refuted"
 
 
-@pytest.mark.slow
 def test_methods_that_cannot_be_followed_are_compared_on_general_quadratics():
     @dataclass(frozen=True)
     class Odd(Admm):
@@ -201,7 +200,6 @@ def test_numbers_are_exact():
     assert judged("equivalence", statement)[0] == "proved"
 
 
-@pytest.mark.slow
 def test_the_verdict_is_that_of_the_ledgers_own_check():
     claim = next(claim for claim in CLAIMS if claim.id == "FEDPD-EQ1")
     parts = [finding for finding in claim.run(Context()) if isinstance(finding, Part)]

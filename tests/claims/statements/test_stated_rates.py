@@ -86,7 +86,6 @@ def test_factors_of_rounds_that_are_not_affine_are_fitted():
     assert factors == {"9/10": "supported", "48/100": "inconclusive"}
 
 
-@pytest.mark.slow
 def test_powers_are_fitted():
     """gap ~ T^-2 on t^4/4; of the running mean, the sum converges, so T^-1."""
     for exponent, tight, summary, word in (
@@ -112,7 +111,6 @@ def test_exponents_of_the_landscape_are_seen_along_runs():
     assert judged("rate", certified)[0] == "supported"
 
 
-@pytest.mark.slow
 def test_metrics_are_those_of_the_catalogue_or_functions_of_parameters():
     zero = {"problem": lambda: scalar_quadratics(exact(1, 3)), "start": 2}
     potential = Rate(

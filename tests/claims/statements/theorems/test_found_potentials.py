@@ -211,10 +211,7 @@ def parts_of(theorem: Theorem) -> tuple[Part, list[str]]:
     return part, [one.text for one in found if isinstance(one, Reading)]
 
 
-LONG = ("unlike clients fall", "unlike and not convex", "accelerated")
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in FOUND])
+@pytest.mark.parametrize("name", FOUND)
 def test_a_potential_is_found_and_proves_every_round(name: str) -> None:
     theorem = FOUND[name]
     part, readings = parts_of(theorem)

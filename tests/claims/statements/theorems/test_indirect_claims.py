@@ -82,7 +82,6 @@ def test_the_smaller_of_two_bounds_is_two_claims() -> None:
     assert len(some.claims) == 1, "it is one round in which both are so"
 
 
-@pytest.mark.slow
 def test_the_accelerated_method_s_rounds_to_an_accuracy() -> None:
     theorem = Theorem(
         region="0 < L, 0 < e, 0 < R",
