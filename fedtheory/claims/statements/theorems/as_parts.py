@@ -63,6 +63,7 @@ from fedtheory.tools.remembered import Remembered
 PLANTED, LOOKED_AT, MOST_LOOKED_AT = 2, 4, 6
 
 _proofs = Remembered["tuple[Theorem, ProvedTheorem | Stopped]"]()
+_looked = Remembered["tuple[Theorem, BrokenClaim | Guarded]"]()
 _near = Remembered["tuple[Theorem, NearTheorem]"]()
 _mistaken = Remembered[tuple[Theorem, Theorem]]()  # mistakes that were planted, and whose terms they are tried with
 _near_misses = Remembered[Theorem]()  # those of them that `plant_near_misses` planted
@@ -106,9 +107,18 @@ def judged_like(theorem: Theorem, own: Theorem) -> Theorem:
     return theorem
 
 
+def _look(theorem: Theorem) -> BrokenClaim | Guarded:
+    """An instance against a theorem, or what was looked at, with the effort that is made for what a term proves."""
+    if id(theorem) not in _looked:
+        _looked[id(theorem)] = theorem, guard_proved(theorem)
+    return _looked[id(theorem)][1]
+
+
 def _prove(theorem: Theorem) -> ProvedTheorem | Stopped:
-    """By its script, or one that is found; of a mistake that was planted, by the term of the theorem that it is near."""
+    """By its script, or one that is looked for where no instance is against it; of a planted mistake, by the term of the theorem that it is near."""
     if id(theorem) not in _mistaken:
+        if not theorem.proof and isinstance(_look(theorem), BrokenClaim):
+            return Stopped("none is looked for, since an instance is against the claim")
         return prove_theorem(theorem)
     own = _mistaken[id(theorem)][1]
     proof = find_proof(own)
@@ -145,7 +155,9 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         yield Part(name, None, "exact", f"the proof stops: {proof}; {_tell_instead(theorem)}", role)
         return
     sure = isinstance(proof, ProvedTheorem) and not proof.proved.cited
-    against = guard_proved(theorem) if sure else refute_theorem(theorem)
+    against = _look(theorem) if sure or not theorem.proof else None
+    if against is None or (isinstance(against, Guarded) and not sure):
+        against = refute_theorem(theorem)
     impossible = isinstance(against, Guarded) and against.impossible and not against.points
     contradiction = find_contradiction(theorem) or (find_contradiction_of_states(theorem) if impossible else "")
     if contradiction or (isinstance(proof, Stopped) and proof.empty):

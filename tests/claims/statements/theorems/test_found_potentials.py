@@ -330,10 +330,15 @@ def test_noise_needs_its_number_of_clients_and_a_word() -> None:
 
 def test_a_claim_of_another_shape_is_left_to_its_author() -> None:
     for claim in ("d[N+1] < d[N]", "sum(gap[t], t, 1, N) + d[N] <= L*d[0]", "sum(t*gap[t], t, 1, N) <= N*d[0]*L"):
-        proof = find_proof(
-            replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
-        )
-        assert isinstance(proof, str) and "none was found" in proof
+        theorem = replace(GRADIENT_DESCENT, claim=claim, quantities={n: q for n, q in GAP.items() if n in claim})
+        with pytest.raises(TermRefused, match="none was found"):
+            prove_theorem(theorem)
+
+
+def test_no_proof_is_looked_for_where_an_instance_is_against_the_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fedtheory.claims.statements.theorems.as_parts.prove_theorem", None)
+    part, _ = parts_of(replace(GRADIENT_DESCENT, claim="gap[N] <= L*d[0]/(100*N)"))
+    assert part.holds is False and part.counterexample is not None
 
 
 def test_mistakes_near_a_theorem_whose_proof_was_found_are_judged() -> None:
