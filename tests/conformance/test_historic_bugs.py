@@ -122,6 +122,7 @@ def conform_plainly(adapter, method):
     return conform(adapter, method, values={k: v for k, v in BUGS.OPTIONS.items() if k in entry.uses}, seeds=2)
 
 
+@pytest.mark.selftest
 @pytest.mark.parametrize("adapter", BUGS.EXPECTED, ids=lambda adapter: adapter.__name__)
 def test_bugs_of_public_code_are_found_and_named(adapter) -> None:
     method, mistakes, starts = BUGS.EXPECTED[adapter]
@@ -153,6 +154,7 @@ def test_an_average_without_weights_is_fedavg_and_not_mcmahans() -> None:
     assert "https://github.com/SMILELab-FL/FedLab/issues/305" in str(found)
 
 
+@pytest.mark.selftest
 def test_the_command_that_the_example_names() -> None:
     options = ["--method", "scaffold", "--server-lr", "1", "--lr-decay", "1", "--seeds", "1"]
     result = CliRunner().invoke(main, ["conform", f"{FILE}:Plato382", *options])

@@ -358,6 +358,7 @@ def _of_known_value(lots):
             )
 
 
+@pytest.mark.selftest
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("make", [_of_known_form, _of_known_value])
 def test_random_statements_are_never_judged_wrongly(make, seed):
