@@ -175,12 +175,9 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         return
     if isinstance(proof, ProvedTheorem):
         if not theorem.proof:
-            lines = join_lines(proof.theorem.proof)
-            more = proof.theorem.quantities.keys() - theorem.quantities.keys()
-            beside = [f"{name} = {text}" for name, text in proof.theorem.quantities.items() if name in more]
-            yield Reading(f"It came without a proof, and this one was found: {'; '.join([*lines, *beside])}.")
+            yield from _tell_found(theorem, proof.theorem)
         told = [f"a proof of {_tell_count(proof.proved.lines)}, checked without packages: {', '.join(_rules(proof))}"]
-        told += [f"given {text}" for name_of, text in theorem.given.items() if name_of not in theorem.inside]
+        told += [f"given {text}" for name_of, text in proof.theorem.given.items() if name_of not in theorem.inside]
         for hypothesis, inside in theorem.inside.items():
             count = _tell_count(proof.data["inside"][hypothesis]["term"]["lines"])
             told.append(f"{hypothesis} by a proof of {count} about states inside of a round")
@@ -190,6 +187,15 @@ def find_of_rounds(theorem: Theorem, *, name: str, role: Role = "printed") -> It
         yield from _slack(proof)
         return
     yield _unproved(theorem, proof, against, name, role)
+
+
+def _tell_found(theorem: Theorem, found: Theorem) -> Iterator[Reading]:
+    """The script that was found, and what it does without."""
+    more = found.quantities.keys() - theorem.quantities.keys()
+    beside = [f"{name} = {text}" for name, text in found.quantities.items() if name in more]
+    yield Reading(f"It came without a proof, and this one was found: {'; '.join([*join_lines(found.proof), *beside])}.")
+    if idle := [name for name in theorem.given if name not in found.given]:
+        yield Reading(f"It is proved without what is given as {', '.join(idle)}.")
 
 
 def _unproved(theorem: Theorem, proof: Stopped, against: Guarded, name: str, role: Role) -> Part:

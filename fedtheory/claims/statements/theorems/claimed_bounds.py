@@ -49,6 +49,19 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Related:
+    """A hypothesis about quantities of every round ``variable``, sum_j factors_j q_j[t] <= 0, such as a Polyak-Lojasiewicz inequality.
+
+    ``later``: whether a step takes it of the round after it (1) or of its own (0).
+    """
+
+    hypothesis: str
+    factors: Factors
+    variable: str
+    later: int
+
+
+@dataclass(frozen=True)
 class SomeRound:
     """``exists variable in first..N+ahead``: how many rounds that are, as a number of N.
 
@@ -73,7 +86,8 @@ class ClaimedBound:
     ``rate``: of a potential that falls by this factor rho; then ``measure`` has no N, and the right side is rho^N start + ``constant``, where rho^N
     is ``fallen``. ``some``: the measure, of one quantity, is that of some round, as a share of what is summed. ``paid``: how much of what hypotheses
     bound in every round the potential may rise by in a round. ``of_start``: the hypothesis by which a number on the right side is one of the start.
-    ``above_zero``: hypotheses by which quantities are at least zero in every round.
+    ``above_zero``: hypotheses by which quantities are at least zero in every round. ``related``: those of which a step takes a multiple, by a name
+    that no quantity has.
     """
 
     variable: str
@@ -88,6 +102,7 @@ class ClaimedBound:
     paid: Factors = field(default_factory=dict)
     given: Mapping[str, Given] = field(default_factory=dict)
     above_zero: Mapping[str, Given] = field(default_factory=dict)
+    related: Mapping[str, Related] = field(default_factory=dict)
 
     @property
     def hypothesis(self) -> str:
@@ -143,7 +158,8 @@ def _read_limit(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     taken = {*theorem.rounds, *theorem.all_parameters.names, *theorem.quantities, *theorem.where}
     some = SomeRound(free_name("t", taken), reader.least, 0, ONE, summed=True, vanishes=True)
     above = {one.quantity: one for one in reader.list_above_zero()}
-    return ClaimedBound(name, reader.least, dict.fromkeys(measure, ONE), {}, some=some, above_zero=above)
+    measured, related = dict.fromkeys(measure, ONE), reader.find_related()
+    return ClaimedBound(name, reader.least, measured, {}, some=some, above_zero=above, related=related)
 
 
 def number_without(gap: Quotient, quantities: Iterable[str]) -> Quotient:
@@ -370,7 +386,7 @@ class _Reader:
         of_round = {name: -factor / unit for name, factor in measure.items()}
         above = {one.quantity: one for one in self.list_above_zero()}
         found = ClaimedBound(self.variable, self.least, of_round, over, of_start, given=given, above_zero=above)
-        return found, constant, unit
+        return replace(found, related=self.find_related()), constant, unit
 
     def _at_zero(self, factor: Quotient) -> Quotient:
         return value_of(substitute(read(factor.text()), {self.variable: ast.Constant(0)}))
@@ -407,15 +423,30 @@ class _Reader:
 
     def list_of_one_quantity(self) -> Iterator[tuple[Given, Quotient]]:
         """Hypotheses about one quantity of a round, right side less left side, and with which factor they speak of it."""
+        for hypothesis, spoken, most, of_round in self._list_linear():
+            if len(spoken) == 1:
+                ((name, factor),) = spoken.items()
+                yield Given(hypothesis, name, most, of_round), factor
+
+    def find_related(self) -> dict[str, Related]:
+        """Hypotheses about every round that compare its quantities with each other, or one with zero; those of the round after a step first."""
+        return {
+            f"given {hypothesis} {later}": Related(hypothesis, {q: -e for q, e in spoken.items()}, of_round, later)
+            for later in (1, 0)
+            for hypothesis, spoken, most, of_round in self._list_linear()
+            if of_round and spoken and most.zero and not any(speaks_of(e, of_round) for e in spoken.values())
+        }
+
+    def _list_linear(self) -> Iterator[tuple[str, Factors, Quotient, str]]:
+        """Hypotheses about one round: right side less left side as factors of quantities, and a number; and the round, empty for the first."""
         for hypothesis, said in self.theorem.hypotheses.items():
             rounds = sorted(said.names & self.theorem.rounds.keys())
             if said.sign != "<=" or said.exists is not None or len(rounds) > 1:
                 continue
             spoken, most = self.take(self.checker.gap(said), rounds[0] if rounds else "0")
             speaks = bool(rounds) and speaks_of(most, rounds[0])
-            if len(spoken) == 1 and not speaks and not self.checker.quantities_in(most):
-                ((name, factor),) = spoken.items()
-                yield Given(hypothesis, name, most, rounds[0] if rounds else ""), factor
+            if not speaks and not self.checker.quantities_in(most):
+                yield hypothesis, spoken, most, rounds[0] if rounds else ""
 
 
 def _split(quotient: Quotient, name: str) -> tuple[Quotient, Quotient]:

@@ -70,6 +70,7 @@ class PotentialProgram:
         self._fix, self._to = cp.Parameter(count, nonneg=True), cp.Parameter(count)
         self._weight, self._most = cp.Parameter(count), cp.Parameter(nonneg=True)
         conditions = [cp.multiply(self._fix, self.coefficients) == self._to]
+        conditions += [self.coefficients[k] >= 0 for (name, _), k in self.places.items() if name in bound.related]
         self._start(conditions)
         if bound.of_number:
             self._numbered_rounds(conditions)
@@ -155,7 +156,7 @@ class PotentialProgram:
         numbered = self.theorem.states.is_numbered(self.theorem.parameters)  # type: ignore[union-attr]
         for later in STEPS if numbered else (0,):
             k = self.shape.begin + later
-            self._require(conditions, self._trace(1, number=k), {0: (0, -rate), 1: (0, 1.0)}, known)
+            self._require(conditions, self._trace(1, number=k), {0: (0, -rate), 1: (0, 1.0)}, known, step=True)
             self._require(conditions, self._trace(0, number=k), {0: (0, -1.0)}, end, self.bound.above_zero)
 
     def _value(self, quotient: Quotient) -> float:
@@ -168,10 +169,11 @@ class PotentialProgram:
         potentials: Mapping[int, tuple[int, float]],
         known: StateFactors,
         above_zero: Iterable[str] = (),
+        step: bool = False,
     ) -> None:
         """Multipliers prove that potentials, of states with their rounds and factors, and known multiples of quantities sum to at most zero.
 
-        ``above_zero``: quantities that are so in the first of the states.
+        ``above_zero``: quantities that are so in the first of the states; ``step``: multiples of what is given of two states are left.
         """
         import cvxpy as cp
 
@@ -183,8 +185,12 @@ class PotentialProgram:
         columns = []
         for name, power in self.places:
             column = np.zeros(numbers.width)
-            for state, (k, factor) in potentials.items():
-                column += factor * scale * float(k) ** power * numbers.forms[name, state]
+            if (related := self.bound.related.get(name)) is not None:
+                for quantity, share in related.factors.items() if step else ():
+                    column -= self._value(share) * numbers.forms[quantity, related.later]
+            else:
+                for state, (k, factor) in potentials.items():
+                    column += factor * scale * float(k) ** power * numbers.forms[name, state]
             columns.append(column)
         fixed = np.zeros(numbers.width)
         for at_state, value in known.items():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors
+from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors, Given, Related
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -27,13 +27,20 @@ class FoundScript:
 
 
 def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
-    """The theorem with scripts of its claims, and without the quantities and rounds that it does not need."""
+    """The theorem with scripts of its claims, and without the quantities, rounds and hypotheses that it does not need."""
     lines = [line for script in scripts for line in script.lines]
-    spoken = {name for text in (*theorem.claims, *theorem.given.values(), *lines) for name in re.findall(r"\w+", text)}
+    named = _names_in(lines)
+    given = {name: text for name, text in theorem.given.items() if name in named or name in theorem.inside}
+    spoken = named | _names_in((*theorem.claims, *given.values()))
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
     rounds = {name: least for script in scripts for name, least in script.rounds.items()}
     rounds |= {name: least for name, least in theorem.rounds.items() if name in spoken}
-    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=quantities, proof="\n".join(lines))
+    proof = "\n".join(lines)
+    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=quantities, given=given, proof=proof)
+
+
+def _names_in(texts: Iterable[str]) -> set[str]:
+    return {name for text in texts for name in re.findall(r"\w+", text)}
 
 
 def write_equality(theorem: Theorem, claim: int, bound: ClaimedBound) -> FoundScript:
@@ -208,10 +215,11 @@ class _Writer:
         by = f"induction {m}: base combine {', '.join(reached)}; step combine ih, {step}({k}={write_round(m, after)})"
         lines.append(f"{every}: {summed} + {self.potential(m, after)} <= {self.start}{most} by {by}")
         kept = self.sum_of(some.kept, k) if some.kept else "0"
+        spoken = {name for name, _ in self.weights} - self.bound.related.keys()
         used = self.end()
         if kept != self.potential(k):
             lines.append(
-                f"{last}: {kept} <= {self.potential(k)} by {self._above_zero() if not some.kept else 'derivation'}"
+                f"{last}: {kept} <= {self.potential(k)} by {'derivation' if some.kept else self._above_zero(spoken, k)}"
             )
             used.insert(0, f"{last}({k}={write_round(m, after)})")
         reach = f"{self._start_in_numbers()}{most}"
@@ -224,7 +232,7 @@ class _Writer:
             pos, n = self.line("pos"), self.bound.variable
             return [
                 *lines,
-                f"{pos}: 0 <= {name}[{n}] by derivation",
+                f"{pos}: 0 <= {name}[{n}] by {self._above_zero({name}, n)}",
                 f"{done}: claim{self._number} by series {pos}, {total}",
             ]
         if some.summed:
@@ -240,13 +248,12 @@ class _Writer:
         by = f"{times}*{some_round}{f'({m}={at})' if some.ahead else ''}"
         return [*lines, f"{done}: claim{self._number} by combine {by}"]
 
-    def _above_zero(self) -> str:
-        """The rule by which V is at least zero: hypotheses that say so of all its quantities, or a derivation."""
-        spoken = {name for name, _ in self.weights}
-        known = [self.bound.above_zero[name] for name in spoken if name in self.bound.above_zero]
+    def _above_zero(self, spoken: set[str], name_of_round: str) -> str:
+        """The rule by which a sum of quantities is at least zero: hypotheses that say so of all of them, or a derivation."""
+        known = [self.bound.above_zero[name] for name in sorted(spoken) if name in self.bound.above_zero]
         if len(known) < len(spoken):
             return "derivation"
-        return f"combine {', '.join(f'{one.hypothesis}({one.variable}={self.k})' for one in known)}"
+        return f"combine {', '.join(f'{one.hypothesis}({one.variable}={name_of_round})' for one in known)}"
 
     def _start_in_numbers(self) -> str:
         """What is claimed of the start, with the number that a hypothesis has for a quantity in its place."""
@@ -259,22 +266,26 @@ class _Writer:
 
     def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
         """The lines of one round, and the name of that which has numbers for what is paid."""
-        step, paid = self.line("step"), self.line("paid")
-        spent, named = self._spent(), [name for name in self.bound.paid if name != OF_NOISE]
-        more = "".join(
-            f" + {tidy_factor(e, {}) if name == OF_NOISE else _times(tidy_factor(e, {}), f'{name}[{self.k}]')}"
-            for name, e in self.bound.paid.items()
-        )
-        lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more} by derivation"]
-        if not named:
+        step, paid, spent = self.line("step"), self.line("paid"), self._spent()
+        used = list(self._list_used())
+        more = "".join(f" + {_times(weight, summand)}" for weight, _, summand, _ in used)
+        noise = "".join(f" + {tidy_factor(e, {})}" for name, e in self.bound.paid.items() if name == OF_NOISE)
+        lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more}{noise} by derivation"]
+        if not used:
             return step, lines
-        rules = [
-            f"({tidy_factor(e, {})})*{one.hypothesis}({one.variable}={self.k})"
-            for name in named
-            for e, one in ((self.bound.paid[name], self.bound.given[name]),)
-        ]
-        by = f"combine 1*{step}, {', '.join(rules)}"
-        return paid, [*lines, f"{paid}: {loss}{self.potential(self.k, 1)} <= {before} + {spent} by {by}"]
+        after = f"{before} + {spent}" if spent else before
+        rules = ", ".join(f"({weight})*{one.hypothesis}({one.variable}={index})" for weight, index, _, one in used)
+        return paid, [*lines, f"{paid}: {loss}{self.potential(self.k, 1)} <= {after} by combine 1*{step}, {rules}"]
+
+    def _list_used(self) -> Iterator[tuple[Any, str, str, Given | Related]]:
+        """Hypotheses of which a step takes multiples: each with its multiplier, of which round it is taken, and what it bounds."""
+        for name, e in self.bound.paid.items():
+            if name != OF_NOISE:
+                yield tidy_factor(e, {}), self.k, f"{name}[{self.k}]", self.bound.given[name]
+        for name, one in self.bound.related.items():
+            if (name, 0) in self.weights:
+                index = write_round(self.k, one.later)
+                yield self._weight(name, 0), index, f"({self.sum_of(one.factors, index)})", one
 
     def _spent(self) -> str:
         """What is paid in a round, in numbers."""

@@ -114,9 +114,10 @@ class _Search:
 
     @cached_property
     def places(self) -> list[WeightPlace]:
-        """The coefficients, those of high powers first; what is bounded in every round is none of them."""
+        """The coefficients, those of high powers first; what is bounded in every round is none of them. Last are multipliers of hypotheses."""
         names = [name for name in reversed(list(self.theorem.quantities)) if name not in self.bound.given]
-        return [(name, power) for power in range(self.shape.degree, -1, -1) for name in names]
+        related = [] if self.bound.of_number else [(name, 0) for name in self.bound.related]
+        return [(name, power) for power in range(self.shape.degree, -1, -1) for name in names] + related
 
     def _program(self, point: Mapping[str, Fraction]) -> PotentialProgram:
         return PotentialProgram(self.theorem, self.bound, self.shape, self.places, point)
@@ -246,6 +247,8 @@ class _Search:
             name: expect_quantity(text, trace.space, trace.states[0], numbers, theorem.formulas, Form())
             for name, text in theorem.quantities.items()
         }
+        for name, one in self.bound.related.items():
+            forms[name] = sum((forms[q] * field.read(e.text()) for q, e in one.factors.items()), Form())
         system = trace.system(forms[next(iter(self.bound.start or self.bound.measure))])
         return find_scalings(field, replace(system, hypotheses=(*system.hypotheses, *forms.items())))
 

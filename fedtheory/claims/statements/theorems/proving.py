@@ -183,13 +183,17 @@ def follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Follo
 
 
 def as_proved(theorem: Theorem, data: Mapping[str, Any]) -> Theorem:
-    """The theorem with its script, which a term has of one that came without, and with the quantities and rounds of which its lines speak."""
+    """The theorem with its script, which a term has of one that came without, and with the quantities, rounds and hypotheses that this speaks of."""
     if theorem.proof:
         return theorem
     every = {**theorem.quantities, **list_more_quantities(theorem)}
     used = {name: text for name, text in every.items() if name in data["quantities"]}
     rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
-    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=used, proof="\n".join(data["lines"]))
+    given, proof = (
+        {name: text for name, text in theorem.given.items() if name in data["given"]},
+        "\n".join(data["lines"]),
+    )
+    return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=used, given=given, proof=proof)
 
 
 def _follow_term(theorem: Theorem, data: Mapping[str, Any], seen: dict[int, Followed]) -> Followed:

@@ -1,4 +1,4 @@
-"""Quantities that hypotheses keep above a number in every round, ``f_inf <= F[t]``, as what they exceed it by.
+"""Quantities that hypotheses keep above a number in every round, ``f_inf <= F[t]``, or of which claims say by how much they exceed one.
 
 A potential is a sum of such: of F[0] - f_inf, and not of F[0]. It is looked for so, and written in the theorem's own quantities.
 """
@@ -44,7 +44,21 @@ def _list_shifts(theorem: Theorem) -> list[Shift]:
         for name, number in list_lower_bounds(theorem):
             below = number if number.isidentifier() else f"({number})"
             found.setdefault(name, (free_name(f"{name}_above", taken), name, below))
+    for name in theorem.quantities.keys() - found.keys():
+        if (parameter := _find_subtracted(theorem, name)) is not None:
+            found[name] = free_name(f"{name}_above", taken), name, parameter
     return list(found.values())
+
+
+def _find_subtracted(theorem: Theorem, name: str) -> str | None:
+    """The parameter that claims take from a quantity wherever they speak of it, ``F[N] - f_inf``; None where there is none."""
+    claims = "; ".join(theorem.claims)
+    found = re.findall(_of_quantity(name).pattern + r"\s*-\s*(\w+)", claims)
+    parameters = {parameter for _, parameter in found}
+    if len(parameters) != 1 or len(found) < len(_of_quantity(name).findall(claims)):
+        return None
+    (parameter,) = parameters
+    return parameter if parameter in theorem.parameters.names else None
 
 
 def shift_back(script: FoundScript, shifts: list[Shift]) -> FoundScript:

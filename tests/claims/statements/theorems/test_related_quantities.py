@@ -1,0 +1,84 @@
+"""Hypotheses that compare quantities of a round, such as a Polyak-Lojasiewicz inequality: a step of the potential takes multiples of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fedtheory.claims.claim import Part, Reading
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof
+from fedtheory.claims.statements.theorems.proving import ProvedTheorem, verify_term
+from fedtheory.claims.statements.theorems.states import MethodStates
+from fedtheory.claims.statements.theorems.theorem import Theorem
+
+QUANTITIES = {
+    "F": "f(x)",
+    "V": "f(x) - f_inf",
+    "g": "norm2(grad(f, x))",
+    "d": "norm2(x - x_star)",
+    "e": "dot(grad(f, x), x - x_star)",
+}
+STEPS = "0 < L, 0 < lr <= 1/L, 0 < m <= L, 0 <= f_inf"
+PL, BELOW = "2*m*(F[t] - f_inf) <= g[t]", "f_inf <= F[t]"
+
+
+def stated(claim: str, region: str = STEPS, options: str = "lr", method: str = "gd", **given: str) -> Theorem:
+    spoken = [name for name in QUANTITIES if any(f"{name}[" in text for text in (claim, *given.values()))]
+    return Theorem(
+        region=region,
+        states=MethodStates(method, options, "L, mu = -L"),
+        rounds={"N": 0, "t": 0},
+        quantities={name: QUANTITIES[name] for name in spoken},
+        given=given,
+        claim=claim,
+    )
+
+
+LINEAR = "F[N] - f_inf <= (1 - lr*m)**N*(F[0] - f_inf)"
+TRUE: dict[str, Theorem] = {
+    "linear": stated(LINEAR, pl=PL),
+    "of several clients": stated(LINEAR, options="lr, steps = 1", method="fedavg", pl=PL),
+    "of all steps": stated(LINEAR.replace("lr*m", "lr*m*(2 - L*lr)"), STEPS.replace("lr <= 1/L", "lr < 2/L"), pl=PL),
+    "slower, what falls is at least zero": stated(LINEAR.replace("lr*m", "lr*m/2"), pl=PL, below=BELOW),
+    "a sum": stated("sum(V[t], t, 0, N) <= V[0]/(lr*m)", pl="2*m*V[t] <= g[t]", below="0 <= V[t]"),
+    "a limit": stated("V[N] -> 0 as N", "0 < L, 0 < m <= L, 0 <= f_inf", "lr = 1/L", pl="2*m*V[t] <= g[t]", below="0 <= V[t]"),
+    "a restricted secant inequality": stated(
+        "d[N] <= (1 - m**2/L**2)**N*d[0]", "0 < L, 0 < m <= L", "lr = m/L**2", secant="m*d[t] <= e[t]"
+    ),
+}  # fmt: skip
+
+
+def judged(theorem: Theorem) -> tuple[Part, list[str]]:
+    found = list(find_of_rounds(theorem, name="it"))
+    (part,) = (one for one in found if isinstance(one, Part))
+    return part, [one.text for one in found if isinstance(one, Reading)]
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_multiple_of_the_hypothesis_is_found(name: str) -> None:
+    part, _ = judged(TRUE[name])
+    assert part.holds and part.text.startswith("a proof of "), part.text
+    proof = find_proof(TRUE[name])
+    assert isinstance(proof, ProvedTheorem)
+    assert verify_term(TRUE[name], proof.data).claims == proof.proved.claims
+
+
+@pytest.mark.parametrize(
+    "changed", [{"claim": LINEAR.replace("lr*m", "3*lr*m/2")}, {"claim": LINEAR.replace("**N", "**(N + 1)")}]
+)
+def test_a_faster_rate_is_refuted(changed: dict[str, Any]) -> None:
+    part, _ = judged(stated(changed["claim"], pl=PL, below=BELOW))
+    assert part.holds is False and part.counterexample is not None
+
+
+def test_without_the_hypothesis_nothing_is_proved() -> None:
+    part, _ = judged(stated(LINEAR, below=BELOW))
+    assert not part.holds and "none was found" in part.text and "floats see the claim fail" in part.text
+
+
+def test_what_the_proof_does_without_is_said() -> None:
+    """That F is at least f_inf is not needed for the rate."""
+    part, readings = judged(stated(LINEAR, pl=PL, below=BELOW))
+    assert part.holds and "It is proved without what is given as below." in readings
+    assert PL in part.text and BELOW not in part.text
