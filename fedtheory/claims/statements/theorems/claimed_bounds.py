@@ -87,7 +87,7 @@ class ClaimedBound:
     is ``fallen``. ``some``: the measure, of one quantity, is that of some round, as a share of what is summed. ``paid``: how much of what hypotheses
     bound in every round the potential may rise by in a round. ``of_start``: the hypothesis by which a number on the right side is one of the start.
     ``above_zero``: hypotheses by which quantities are at least zero in every round. ``related``: those of which a step takes a multiple, by a name
-    that no quantity has.
+    that no quantity has. ``step``: of a claim about a round and the next, left side less right side, by quantity and whether it is of the next.
     """
 
     variable: str
@@ -103,6 +103,7 @@ class ClaimedBound:
     given: Mapping[str, Given] = field(default_factory=dict)
     above_zero: Mapping[str, Given] = field(default_factory=dict)
     related: Mapping[str, Related] = field(default_factory=dict)
+    step: Mapping[tuple[str, int], Quotient] = field(default_factory=dict)
 
     @property
     def hypothesis(self) -> str:
@@ -160,6 +161,28 @@ def _read_limit(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
     above = {one.quantity: one for one in reader.list_above_zero()}
     measured, related = dict.fromkeys(measure, ONE), reader.find_related()
     return ClaimedBound(name, reader.least, measured, {}, some=some, above_zero=above, related=related)
+
+
+def read_step(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
+    """A claim about quantities of a round and the next that hypotheses compare in every round; None where it is something else."""
+    variables = sorted(sentence.names & theorem.rounds.keys())
+    if (
+        theorem.states is None
+        or sentence.sign != "<="
+        or sentence.exists is not None
+        or sentence.fixed
+        or len(variables) != 1
+    ):
+        return None
+    reader = _Reader(theorem, read_checker(theorem), variables[0])
+    rest, found = reader.checker.gap(sentence), dict[tuple[str, int], Quotient]()
+    for later in (0, 1):
+        spoken, rest = reader.take(rest, write_index({variables[0]: 1}, later))
+        found |= {(name, later): -factor for name, factor in spoken.items()}
+    related = reader.find_related()
+    if not (rest.zero and related) or any(speaks_of(e, variables[0]) for e in found.values()):
+        return None
+    return ClaimedBound(variables[0], reader.least, {}, {}, rate=ONE, related=related, step=found)
 
 
 def number_without(gap: Quotient, quantities: Iterable[str]) -> Quotient:

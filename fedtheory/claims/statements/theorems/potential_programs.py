@@ -149,7 +149,8 @@ class PotentialProgram:
         """V falls by the rate, or by the measure, but for what is paid; and is at least the measure, or what is kept of the last round."""
         rate = 1.0 if self.bound.rate is None else self._value(self.bound.rate)
         measure = {name: self._value(e) for name, e in self.bound.measure.items()}
-        known = {(name, 0): -self._value(e) for name, e in self.bound.paid.items()}
+        known = {at: self._value(e) for at, e in self.bound.step.items()}
+        known |= {(name, 0): -self._value(e) for name, e in self.bound.paid.items()}
         known |= {(name, self.shape.ahead): e for name, e in measure.items()} if self.bound.some else {}
         kept = {name: self._value(e) for name, e in self.bound.some.kept.items()} if self.bound.some else measure
         end = {(name, 0): e for name, e in kept.items()}

@@ -13,7 +13,7 @@ from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.proofs.checker.algebra import Quotient, value_of
-from fedtheory.proofs.checker.formulas import names, read
+from fedtheory.proofs.checker.formulas import names, read, show_tree
 
 Weights = Mapping[WeightPlace, Any]  # coefficients that are not zero, as SymPy expressions in parameters
 
@@ -30,7 +30,10 @@ def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
     """The theorem with scripts of its claims, and without the quantities, rounds and hypotheses that it does not need."""
     lines = [line for script in scripts for line in script.lines]
     named = _names_in(lines)
-    given = {name: text for name, text in theorem.given.items() if name in named or name in theorem.inside}
+    kept = (
+        theorem.given.keys() if theorem.sequences else {*named, *theorem.inside}
+    )  # a sequence may stand in hypotheses alone
+    given = {name: text for name, text in theorem.given.items() if name in kept}
     spoken = named | _names_in((*theorem.claims, *given.values()))
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
     rounds = {name: least for script in scripts for name, least in script.rounds.items()}
@@ -59,6 +62,12 @@ def write_script(theorem: Theorem, claim: int, bound: ClaimedBound, shape: Shape
         rounds[bound.some.variable] = bound.some.first
         rounds[writer.m] = bound.least + bound.some.ahead
     return FoundScript(lines, rounds)
+
+
+def write_of_step(theorem: Theorem, claim: int, bound: ClaimedBound, weights: Weights) -> FoundScript:
+    """The script of a claim about a round and the next."""
+    writer = _Writer(theorem, claim, bound, Shape(bound.least, 0), weights)
+    return FoundScript(writer.of_step(), {bound.variable: bound.least})
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,17 @@ class _Writer:
         lines.append(f"{every}: {self.potential(n)} <= ({power})*({self.start}){constant} by {by}")
         return [*lines, f"{done}: claim{self._number} by combine {', '.join([every, *used])}"]
 
+    def of_step(self) -> list[str]:
+        """The claim with multiples of hypotheses on its right side, and without."""
+        step, done, t = self.line("step"), self.line("done"), self.bound.variable
+        sentence, used = self.theorem.sentences[self.claim], list(self._list_used(t))
+        left, right = show_tree(sentence.left), show_tree(sentence.right)
+        more = "".join(f" + {_times(weight, summand)}" for weight, _, summand, _ in used)
+        return [
+            f"{step}: {left} <= {right}{more} by derivation",
+            f"{done}: claim{self._number} by combine 1*{step}, {self._rules(used)}",
+        ]
+
     def of_itself(self) -> list[str]:
         """What is measured is multiplied by a number."""
         k, n = self.k, self.bound.variable
@@ -267,24 +287,30 @@ class _Writer:
     def _steps(self, before: str, loss: str) -> tuple[str, list[str]]:
         """The lines of one round, and the name of that which has numbers for what is paid."""
         step, paid, spent = self.line("step"), self.line("paid"), self._spent()
-        used = list(self._list_used())
+        used = list(self._list_used(self.k))
         more = "".join(f" + {_times(weight, summand)}" for weight, _, summand, _ in used)
         noise = "".join(f" + {tidy_factor(e, {})}" for name, e in self.bound.paid.items() if name == OF_NOISE)
         lines = [f"{step}: {loss}{self.potential(self.k, 1)} <= {before}{more}{noise} by derivation"]
         if not used:
             return step, lines
         after = f"{before} + {spent}" if spent else before
-        rules = ", ".join(f"({weight})*{one.hypothesis}({one.variable}={index})" for weight, index, _, one in used)
-        return paid, [*lines, f"{paid}: {loss}{self.potential(self.k, 1)} <= {after} by combine 1*{step}, {rules}"]
+        return paid, [
+            *lines,
+            f"{paid}: {loss}{self.potential(self.k, 1)} <= {after} by combine 1*{step}, {self._rules(used)}",
+        ]
 
-    def _list_used(self) -> Iterator[tuple[Any, str, str, Given | Related]]:
+    @staticmethod
+    def _rules(used: Iterable[tuple[Any, str, str, Given | Related]]) -> str:
+        return ", ".join(f"({weight})*{one.hypothesis}({one.variable}={index})" for weight, index, _, one in used)
+
+    def _list_used(self, k: str) -> Iterator[tuple[Any, str, str, Given | Related]]:
         """Hypotheses of which a step takes multiples: each with its multiplier, of which round it is taken, and what it bounds."""
         for name, e in self.bound.paid.items():
             if name != OF_NOISE:
-                yield tidy_factor(e, {}), self.k, f"{name}[{self.k}]", self.bound.given[name]
+                yield tidy_factor(e, {}), k, f"{name}[{k}]", self.bound.given[name]
         for name, one in self.bound.related.items():
             if (name, 0) in self.weights:
-                index = write_round(self.k, one.later)
+                index = write_round(k, one.later)
                 yield self._weight(name, 0), index, f"({self.sum_of(one.factors, index)})", one
 
     def _spent(self) -> str:

@@ -10,18 +10,25 @@ function of them. They are written as a script of lines, which is proved, or is 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound
+from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, read_bound, read_step
 from fedtheory.claims.statements.theorems.indirect_claims import list_direct
 from fedtheory.claims.statements.theorems.one_round import write_of_one_round
 from fedtheory.claims.statements.theorems.potential_exponentials import list_without_exponential
 from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
-from fedtheory.claims.statements.theorems.potential_scripts import FoundScript, Weights, write_equality, write_script
+from fedtheory.claims.statements.theorems.potential_scripts import (
+    FoundScript,
+    Weights,
+    write_equality,
+    write_of_step,
+    write_script,
+)
 from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
 from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -59,10 +66,20 @@ def find_scripts(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Foun
         yield from map(one.with_own, find_scripts(one.theorem, claim, told))
     if of_one:
         yield from of_one
+        yield from _find_of_step(theorem, claim)
         return
     for other in list_without_exponential(theorem, claim):
         yield from map(other.with_exponential, _find_by_shape(other.theorem, claim, told))
     yield from _find_by_shape(theorem, claim, told)
+
+
+def _find_of_step(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
+    """Scripts of a claim about a round and the next: one derivation, and multiples of what hypotheses say of the two."""
+    with contextlib.suppress(FedtheoryError, TermRefused, Unreadable, OverflowError, ZeroDivisionError):
+        bound = read_step(theorem, theorem.sentences[claim])
+        if bound is not None:
+            for weights in _Search(theorem, bound, Shape(bound.least, 0)).find_weights():
+                yield write_of_step(theorem, claim, bound, weights)
 
 
 def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
@@ -115,7 +132,8 @@ class _Search:
     @cached_property
     def places(self) -> list[WeightPlace]:
         """The coefficients, those of high powers first; what is bounded in every round is none of them. Last are multipliers of hypotheses."""
-        names = [name for name in reversed(list(self.theorem.quantities)) if name not in self.bound.given]
+        own = [] if self.bound.step else list(self.theorem.quantities)
+        names = [name for name in reversed(own) if name not in self.bound.given]
         related = [] if self.bound.of_number else [(name, 0) for name in self.bound.related]
         return [(name, power) for power in range(self.shape.degree, -1, -1) for name in names] + related
 
@@ -249,7 +267,7 @@ class _Search:
         }
         for name, one in self.bound.related.items():
             forms[name] = sum((forms[q] * field.read(e.text()) for q, e in one.factors.items()), Form())
-        system = trace.system(forms[next(iter(self.bound.start or self.bound.measure))])
+        system = trace.system(forms[next(iter(self.bound.start or self.bound.measure or forms))])
         return find_scalings(field, replace(system, hypotheses=(*system.hypotheses, *forms.items())))
 
 
