@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from fedtheory.claims.claim import Part, Reading
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
 from fedtheory.claims.statements.theorems.states import MethodStates, PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 
@@ -107,3 +109,10 @@ PROXIMAL_POINT = Theorem(
 )
 
 EXAMPLES = {t.name: t for t in (GRADIENT_DESCENT, CONVERGES, SCAFFNEW, FEDAVG, PROXIMAL_POINT)}
+
+
+def parts_of(theorem: Theorem) -> tuple[Part, list[str]]:
+    """What a theorem comes to, and what is read into it."""
+    found = list(find_of_rounds(theorem, name="it"))
+    (part,) = (one for one in found if isinstance(one, Part))
+    return part, [one.text for one in found if isinstance(one, Reading)]

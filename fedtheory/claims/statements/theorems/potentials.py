@@ -267,7 +267,8 @@ class _Search:
         }
         for name, one in self.bound.related.items():
             forms[name] = sum((forms[q] * field.read(e.text()) for q, e in one.factors.items()), Form())
-        system = trace.system(forms[next(iter(self.bound.start or self.bound.measure or forms))])
+        claimed = [*self.bound.start, *self.bound.measure, *(name for name, _ in self.bound.step)]
+        system = trace.system(forms[claimed[0]])
         return find_scalings(field, replace(system, hypotheses=(*system.hypotheses, *forms.items())))
 
 

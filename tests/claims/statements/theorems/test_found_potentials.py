@@ -10,15 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from theorems import parts_of
 
 from fedtheory.claims.checking import judge_claim
-from fedtheory.claims.claim import Part, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.statements.as_claims import state
 from fedtheory.claims.statements.bound import Bound
 from fedtheory.claims.statements.every_round import as_theorem, tell_without_convexity
 from fedtheory.claims.statements.near_misses import judge_near_misses
-from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof, with_script
+from fedtheory.claims.statements.theorems.as_parts import find_proof, with_script
 from fedtheory.claims.statements.theorems.potentials import _list_simple
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, prove_theorem, verify_term
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
@@ -203,12 +203,6 @@ FOUND = {
         claim="gap[N] <= d[0]/(4*lr*N)",
     ),
 }
-
-
-def parts_of(theorem: Theorem) -> tuple[Part, list[str]]:
-    found = list(find_of_rounds(theorem, name="it"))
-    (part,) = (one for one in found if isinstance(one, Part))
-    return part, [one.text for one in found if isinstance(one, Reading)]
 
 
 @pytest.mark.parametrize("name", FOUND)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from theorems import parts_of
 
-from fedtheory.claims.claim import Part, Reading
-from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, find_proof
+from fedtheory.claims.statements.theorems.as_parts import find_proof
 from fedtheory.claims.statements.theorems.proving import ProvedTheorem, verify_term
 from fedtheory.claims.statements.theorems.states import MethodStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -50,6 +50,9 @@ TRUE: dict[str, Theorem] = {
     "a sum": stated("sum(V[t], t, 0, N) <= V[0]/(lr*m)", pl="2*m*V[t] <= g[t]", below="0 <= V[t]"),
     "a limit": stated("V[N] -> 0 as N", "0 < L, 0 < m <= L, 0 <= f_inf", "lr = 1/L", pl="2*m*V[t] <= g[t]", below="0 <= V[t]"),
     "one step": stated("V[t+1] <= (1 - m/L)*V[t]", "0 < L, 0 < m <= L, 0 <= f_inf", "lr = 1/L", pl="2*m*V[t] <= g[t]"),
+    "growth, of the round after a step": stated(
+        "(1 + 2*lr*m)*d[t+1] <= d[t]", "0 < L, 0 < lr <= 1/L, 0 < m <= L", functions="L, mu = 0", growth="m*d[t] <= gap[t]"
+    ),
     "growth": stated("d[N] <= (1 - lr*m)**N*d[0]", "0 < L, 0 < lr <= 1/L, 0 < m <= L/2", functions="L, mu = 0", growth="m*d[t] <= gap[t]"),
     "a restricted secant inequality": stated(
         "d[N] <= (1 - m**2/L**2)**N*d[0]", "0 < L, 0 < m <= L", "lr = m/L**2", secant="m*d[t] <= e[t]"
@@ -57,15 +60,9 @@ TRUE: dict[str, Theorem] = {
 }  # fmt: skip
 
 
-def judged(theorem: Theorem) -> tuple[Part, list[str]]:
-    found = list(find_of_rounds(theorem, name="it"))
-    (part,) = (one for one in found if isinstance(one, Part))
-    return part, [one.text for one in found if isinstance(one, Reading)]
-
-
 @pytest.mark.parametrize("name", TRUE)
 def test_a_multiple_of_the_hypothesis_is_found(name: str) -> None:
-    part, _ = judged(TRUE[name])
+    part, _ = parts_of(TRUE[name])
     assert part.holds and part.text.startswith("a proof of "), part.text
     proof = find_proof(TRUE[name])
     assert isinstance(proof, ProvedTheorem)
@@ -81,17 +78,17 @@ def test_a_multiple_of_the_hypothesis_is_found(name: str) -> None:
     ],
 )
 def test_a_faster_rate_is_refuted(claim: str) -> None:
-    part, _ = judged(stated(claim, pl=PL, below=BELOW))
+    part, _ = parts_of(stated(claim, pl=PL, below=BELOW))
     assert part.holds is False and part.counterexample is not None
 
 
 def test_without_the_hypothesis_nothing_is_proved() -> None:
-    part, _ = judged(stated(LINEAR, below=BELOW))
+    part, _ = parts_of(stated(LINEAR, below=BELOW))
     assert not part.holds and "none was found" in part.text and "floats see the claim fail" in part.text
 
 
 def test_what_the_proof_does_without_is_said() -> None:
     """That F is at least f_inf is not needed for the rate."""
-    part, readings = judged(stated(LINEAR, pl=PL, below=BELOW))
+    part, readings = parts_of(stated(LINEAR, pl=PL, below=BELOW))
     assert part.holds and "It is proved without what is given as below." in readings
     assert PL in part.text and BELOW not in part.text
