@@ -30,10 +30,8 @@ def with_scripts(theorem: Theorem, scripts: Sequence[FoundScript]) -> Theorem:
     """The theorem with scripts of its claims, and without the quantities, rounds and hypotheses that it does not need."""
     lines = [line for script in scripts for line in script.lines]
     named = _names_in(lines)
-    kept = (
-        theorem.given.keys() if theorem.sequences else {*named, *theorem.inside}
-    )  # a sequence may stand in hypotheses alone
-    given = {name: text for name, text in theorem.given.items() if name in kept}
+    every = bool(theorem.sequences)  # a sequence may stand in hypotheses alone
+    given = {name: text for name, text in theorem.given.items() if every or name in named or name in theorem.inside}
     spoken = named | _names_in((*theorem.claims, *given.values()))
     quantities = {name: text for name, text in theorem.quantities.items() if name in spoken}
     rounds = {name: least for script in scripts for name, least in script.rounds.items()}

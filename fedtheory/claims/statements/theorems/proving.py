@@ -189,10 +189,8 @@ def as_proved(theorem: Theorem, data: Mapping[str, Any]) -> Theorem:
     every = {**theorem.quantities, **list_more_quantities(theorem)}
     used = {name: text for name, text in every.items() if name in data["quantities"]}
     rounds = {name: theorem.rounds.get(name, least) for name, least in data["rounds"].items()}
-    given, proof = (
-        {name: text for name, text in theorem.given.items() if name in data["given"]},
-        "\n".join(data["lines"]),
-    )
+    given = {name: text for name, text in theorem.given.items() if name in data["given"]}
+    proof = "\n".join(data["lines"])
     return replace(theorem, claim=theorem.claims, rounds=rounds, quantities=used, given=given, proof=proof)
 
 

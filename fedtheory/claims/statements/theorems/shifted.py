@@ -44,8 +44,8 @@ def _list_shifts(theorem: Theorem) -> list[Shift]:
         for name, number in list_lower_bounds(theorem):
             below = number if number.isidentifier() else f"({number})"
             found.setdefault(name, (free_name(f"{name}_above", taken), name, below))
-    for name in theorem.quantities.keys() - found.keys():
-        if (parameter := _find_subtracted(theorem, name)) is not None:
+    for name in theorem.quantities:
+        if name not in found and (parameter := _find_subtracted(theorem, name)) is not None:
             found[name] = free_name(f"{name}_above", taken), name, parameter
     return list(found.values())
 
