@@ -29,12 +29,11 @@ from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.runner import run
 from paper_checks.averaged_quadratics import MEAN_OF_CLIENTS, GivenAnswers, local_steps_of
 from paper_checks.fedslr import by_hand_theorems as theorems
-from paper_checks.fedslr.exact_runs import PAPER, play_on_line
+from paper_checks.fedslr.exact_runs import DERIVED, PAPER, derived, play_on_line
 from paper_checks.fedslr.operators import AnyOperator, column
 from paper_checks.fedslr.potential import firm
-from paper_checks.fedslr.theory import DERIVED
 from paper_checks.given_gradients import SCRIPT
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.low_rank import low_rank_regression
 from problems.piecewise import piecewise_quadratic
 
@@ -236,9 +235,8 @@ CLAIMS = [
             Fault("w^4", "any smooth function", {"flat": False}, holds=True),
         ),
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N2",
-        DERIVED,
         "Theorem 1 at eta_g = 1/(2L)",
         "On f(w) = -L w^2/2 near 0 with lam|w| a round multiplies w_{i,t} by -x/(1 - x) while w_t = 0, x = L eta_g: for x = 1/2 copies and duals "
         "alternate for ever.",
@@ -249,9 +247,8 @@ CLAIMS = [
         ],
         kind="identity",
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N14",
-        DERIVED,
         "Phase I on f_i = h ||w - b||^2/2, lam = 0",
         (
             Clause("All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h.", ("exact",)),
@@ -280,9 +277,8 @@ CLAIMS = [
         ],
         kind="identity",
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N15",
-        DERIVED,
         "Algorithm 2, line 10",
         (
             Clause(
@@ -314,9 +310,8 @@ CLAIMS = [
             Fault("eta_g lam", "CVXPY", {"power": 1}),
         ),
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N19",
-        DERIVED,
         "GPGD, (20) and (21), with lam = 0",
         (
             Clause(

@@ -21,9 +21,9 @@ from fedtheory.core.layers import Layer, factor_floats, split_layers, to_matrix,
 from fedtheory.core.randomness import Key
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.convolutions import as_two_convolutions, convolve
-from paper_checks.fedslr.exact_runs import PAPER
+from paper_checks.fedslr.exact_runs import PAPER, claim
 from paper_checks.formulas import of_the_tables
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 BYTES, ACTIVE, ROUNDS = 4, 10, 1000  #: of a number; clients a round; rounds, which the paper does not state
 #: classes, side of the first kernel, and whether the last layer has biases (the public code; the paper does not say)
@@ -260,9 +260,8 @@ TWICE = of_the_tables(
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDSLR-N21",
-        PAPER,
         "Table 2",
         "Traffic and parameters of the methods without compression are those of the networks that the paper describes.",
         [

@@ -28,6 +28,8 @@ from paper_checks.fedslr.exact_runs import (
     KL_HOLDS,
     PAPER,
     Constants,
+    claim,
+    derived,
     fractions_of,
     play,
     play_on_line,
@@ -36,7 +38,7 @@ from paper_checks.fedslr.kl_runs import low_rank_run, power_run
 from paper_checks.fedslr.operators import COLUMNS, LAYER, ROWS, least_subgradient
 from paper_checks.fedslr.unknown_functions import changed, plant
 from paper_checks.grounds import are_so
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 from problems.known_exponents import power
 from problems.low_rank import low_rank_regression, robust_low_rank_regression
 from problems.piecewise import plateau
@@ -276,9 +278,8 @@ AS_DESCENDED = Theorem(
     "sign: claim 1 by combine\nfactors: claim 2 by combine",
 )
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "FEDSLR-T1a",
-        PAPER,
         "Theorem 1, (8)",
         "For 0 < eta_g <= 1/(2L): where (w_{t_j}, {w_{i,t_j}}, {gamma_{i,t_j}}) converges, (w_{t_j + 1}, ...) converges to the same point.",
         [Step("eta_g < 1/(2L)", theorems.SHIFTED, "repaired")],
@@ -299,9 +300,8 @@ CLAIMS: list[Claim] = [
         ),
         replay=replay_cycle,
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T1b",
-        PAPER,
         "Theorem 1, (9)",
         (
             Clause("For 0 < eta_g < 1/(2L),", ("eta_g < 1/(2L)",)),
@@ -343,9 +343,8 @@ CLAIMS: list[Claim] = [
         repaired_text="With the coefficient of Lemma 3, L^2 eta_g + L/2 - 1/(2 eta_g), which is 0 at eta_g = 1/(2L) alone. The printed one is "
         "positive for eta_g > (sqrt(3) - 1)/(2L); a misprint of L/2, since (43) has it right.",
     ),
-    claim_steps(
+    claim(
         "FEDSLR-L2",
-        PAPER,
         "Lemma 2, (32)",
         "D at the cluster point is more than -infinity.",
         [Step("the cluster point", theorems.LEMMA_2)],
@@ -355,17 +354,15 @@ CLAIMS: list[Claim] = [
             "(33) subtracts eta_g ||gamma||^2 where completing the square gives half of it."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-L4",
-        PAPER,
         "Lemma 4",
         "r_t = D_t - D* >= 0 for t > 0, and r_t -> 0.",
         [Step("Lemma 4", theorems.LEMMA_4)],
         assumptions=[EXACT, CONTINUOUS, ALONG],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T2-81",
-        PAPER,
         "Theorem 2, its constants and (81)",
         "r_t - r_{t+1} >= C_4 r_t^(2 theta), where C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) and C_4 = C_2/(C_3^2 c^2 (1 - theta)^2) are positive.",
         [Step("the recursion", theorems.RECURSION, "repaired")],
@@ -380,9 +377,8 @@ CLAIMS: list[Claim] = [
             Fault("C_4 five times as large", "run: |w|^8/8", {"factor": 5.0}),
         ),
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T2d",
-        PAPER,
         "Theorem 2, last part, and (82) to (85)",
         "w_t converges to a stationary point of (P1) from any start, and sum_t mean_i ||w_{i,t+1} - w_{i,t}|| is finite.",
         [Step("from a round near the cluster point on", kl_theorems.TRAPPED, "repaired")],
@@ -422,9 +418,8 @@ CLAIMS: list[Claim] = [
         ),
         replay=replay_length,
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N23",
-        f"{PAPER}, derived",
         "Theorem 2, that A4's inequality holds along the run",
         "From a round on in which the copies and r_t are near enough to a stationary point and to 0, states stay in any ball around it in which "
         "A4's inequality holds, so that it holds at all of them, and sum_t (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2) is at most c (C_3/C_2) r^(1 - "
@@ -436,9 +431,8 @@ CLAIMS: list[Claim] = [
             "closes the circle: along the subsequence of Theorem 1 some round is near enough."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-D6",
-        PAPER,
         "Appendix A.6.1",
         "gamma_{i,t} approximates the client's gradient as t goes to infinity.",
         [Step("eta_g < 1/(2L)", theorems.DUALS_APPROACH, "repaired")],

@@ -38,13 +38,13 @@ from fedtheory.measures.paired import paired_difference
 from fedtheory.proofs.facts import compare
 from fedtheory.running.runner import run
 from paper_checks.averaged_quadratics import GivenAnswers
-from paper_checks.fedslr.exact_runs import PAPER, fractions_of
+from paper_checks.fedslr.exact_runs import PAPER, claim, fractions_of
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.fedslr.unknown_functions import UnknownFunctions, plant
 from paper_checks.fedslr.variants import algorithm_3
 from paper_checks.given_gradients import SCRIPT, column
 from paper_checks.grounds import are_so
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
 
@@ -423,9 +423,8 @@ CLAIMS: list[Claim] = [
         check_uplink,
         (Fault("small weights", "a large weight", {"weights": (0.003, 0.01, 0.03)}),),
     ),
-    claim_steps(
+    claim(
         "FEDSLR-D2c",
-        PAPER,
         "Appendix A.2, GPGD",
         "GPGD does not recover proximal gradient descent, because clients drift.",
         [Step("client drift", drifts_away(), wrong={"one local step": drifts_away(1)})],
@@ -461,9 +460,8 @@ CLAIMS: list[Claim] = [
         (Fault("a sparse one on both sides", "a sparse step", {"low_rank": False}),),
         setting=lambda ctx: Setting("random matrices", "this machine's processor", False),
     ),
-    claim_steps(
+    claim(
         "FEDSLR-D5",
-        PAPER,
         "Appendix A.5; Algorithm 3",
         "Algorithm 3 produces the global iterates of Algorithm 1.",
         [Step("a round", algorithm_3(), wrong={"the server divides by eta_g": algorithm_3(printed=True)})],

@@ -15,9 +15,12 @@ from fedtheory.core.randomness import Key, ScriptedKey
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
+from paper_checks.steps import claims_of
 from problems.piecewise import PiecewiseQuadratic
 
 PAPER = "fedslr"
+DERIVED = f"{PAPER}, derived"
+claim, derived = claims_of(PAPER), claims_of(DERIVED)
 #: what is assumed of Phase I throughout: local problems are solved exactly, and the duals start at the gradients
 EXACT = "exact local solves and gamma_{i,t} = grad f_i(w_{i,t}): every t >= 1 by Fact 2, and t = 0 where gamma_{i,0} is started so"
 CONTINUOUS = "a cluster point exists; R is finite and continuous, as the nuclear norm is"

@@ -21,11 +21,19 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.fedslr import kl_theorems
 from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
-from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS, PAPER, Constants, fractions_of, play_on_line
+from paper_checks.fedslr.exact_runs import (
+    CONTINUOUS,
+    EXACT,
+    KL_HOLDS,
+    Constants,
+    claim,
+    fractions_of,
+    play_on_line,
+)
 from paper_checks.fedslr.kl_runs import KLRun, flat_matrix_run, low_rank_run, power_run, sharp_run, sharp_states
 from paper_checks.fedslr.unknown_functions import play_unknown
 from paper_checks.grounds import is_so
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.known_exponents import power
 from problems.piecewise import flattened_square
 from problems.quadratics import scalar_quadratics
@@ -247,9 +255,8 @@ def sublinear_runs(
 SAME = ("A1 to A4", EXACT, CONTINUOUS)
 CONSTANTS = "C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g)"
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "FEDSLR-T2a",
-        PAPER,
         "Theorem 2, theta = 0, (11)",
         "Where D has exponent 0, dist(0, grad f(w_T) + dR(w_T)) = 0 for all T > t_0.",
         [Step("its hypothesis is never met", kl_theorems.NO_SMALLER, empty=True)],
@@ -265,9 +272,8 @@ CLAIMS: list[Claim] = [
             Fault("eta = 1/10, which takes longer", "finite identification on (w - 3/10)^2/2 + |w|", {"eta": "1/10"})
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T2b",
-        PAPER,
         "Theorem 2, 0 < theta <= 1/2, (12)",
         "There is a t_0 so that for T > t_0 dist^2 <= (C_1 r_{t_0}/C_2)(1 - C_4)^(T - t_0), C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
         [Step("with corrected constants", kl_theorems.LINEAR, "repaired")],
@@ -286,9 +292,8 @@ CLAIMS: list[Claim] = [
         ],
         replay=replay_linear,
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T2c",
-        PAPER,
         "Theorem 2, 1/2 < theta < 1, (13)",
         "dist(0, grad f(w_T) + dR(w_T)) <= C_5 T^(-(4 theta - 2)) for all T > 0.",
         [Step("with the exponent -1/(4 theta - 2)", kl_theorems.SUBLINEAR, "repaired")],

@@ -28,10 +28,10 @@ from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.local.solvers import Exact, GradientSteps
 from fedtheory.proofs.symbolic import symbols
 from paper_checks.fedslr import lemmas
-from paper_checks.fedslr.exact_runs import PAPER
+from paper_checks.fedslr.exact_runs import PAPER, claim
 from paper_checks.fedslr.latency import takes_at_most
 from paper_checks.given_gradients import SCRIPT
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.low_rank import robust_low_rank_regression
 from problems.quadratics import random_indefinite
 
@@ -350,9 +350,8 @@ OPERATORS = (
     ),
 )
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDSLR-F1",
-        PAPER,
         "Fact 1, (23)",
         "grad f_i(w_{i,t+1}) - gamma_{i,t} - (w_t - w_{i,t+1})/eta_g = 0.",
         [Step("the local problem's gradient", fact_1)],
@@ -373,9 +372,8 @@ CLAIMS = [
         assumptions=("exact local solves; without a regulariser, as the server's step only decides where w_t is",),
         wrong={"local steps": same_states(lambda eta: FedSLR(eta, local=GradientSteps(2, lr=eta / 9)))},
     ),
-    claim_steps(
+    claim(
         "FEDSLR-F3",
-        PAPER,
         "Fact 3, (26)",
         "The server's step is argmin_w R(w) + <mean_i gamma_{i,t+1}, w> + ||w - mean_i w_{i,t+1}||^2/(2 eta_g).",
         [Step("both forms", fact_3)],
@@ -386,9 +384,8 @@ CLAIMS = [
         besides=server_runs,
         faults=(Fault("the dual with the other sign", "CVXPY", {"sign": -1}),),
     ),
-    claim_steps(
+    claim(
         "FEDSLR-ALG2",
-        PAPER,
         "Algorithm 2, line 10",
         "The server's step of Algorithm 2, w_{t+1} = Prox_{eta_g R}(mean w_{i,t+1} - (1/eta_g) mean gamma_{i,t+1}), is the one of (6) and (26).",
         [Step("divided by eta_g", line_10), Step("times eta_g", fact_3, "repaired")],
@@ -401,9 +398,8 @@ CLAIMS = [
         kind="identity",
     ),
     *(
-        claim_steps(
+        claim(
             id,
-            PAPER,
             source,
             statement,
             [Step("optimal", solves(), wrong={"a norm 2 % heavier": solves("51/50")})],
@@ -427,9 +423,8 @@ CLAIMS = [
         (Fault("a nuclear norm in its place", "one operator", {"regulariser": lambda layer: NuclearNorm(0.1, layer)}),),
         setting=lambda ctx: Setting("random points", "this machine's processor", False),
     ),
-    claim_steps(
+    claim(
         "FEDSLR-F5",
-        PAPER,
         "Fact 5, (29)",
         "G_{eta_l}(w_t, p_{i,t,k}) = (p_{i,t,k} - p_{i,t,k+1})/eta_l.",
         [

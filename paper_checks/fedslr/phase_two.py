@@ -21,10 +21,10 @@ from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.measures import potentials
 from fedtheory.proofs.facts import compare
 from paper_checks.fedslr import phase_two_theorems, theorems
-from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, PAPER, UNBIASED, fractions_of, play, play_on_line
+from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, UNBIASED, claim, fractions_of, play, play_on_line
 from paper_checks.fedslr.kl_cases import on_the_square
 from paper_checks.grounds import are_so
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.low_rank import robust_low_rank_regression
 from problems.piecewise import flattened_square
 
@@ -252,9 +252,8 @@ def line_20(ctx: Context, *, eta: str = "1/4") -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "FEDSLR-LINE20",
-        PAPER,
         "Algorithm 1, line 20; Algorithm 2, line 23; Algorithm 3, line 20",
         "p_{i,t,k+1} = Prox_{mu eta ||.||_1}(p_{i,t,k} - eta_l grad_2 f_i(w_t + p_{i,t,k}; xi)) keeps the solutions of (P2), for full gradients.",
         [Step("threshold mu eta_l", stays, "repaired")],
@@ -269,9 +268,8 @@ CLAIMS: list[Claim] = [
         faults=(Fault("eta = eta_l", "a solution moves", {"eta": "1/2"}, holds=True),),
         replay=replay_line_20,
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T3",
-        PAPER,
         "Theorem 3, (14)",
         "(1/(TK)) sum_{t=1}^{T-1} sum_{k=1}^{K-1} E||G(w_t, p_{i,t,k})||^2 <= C_6 (2 (phi_i(w*, p_0) - phi_i(w*, p*))/(TK) + C_7/T + (2/C_6 + "
         "1) sigma^2), C_7 with N of the proof.",
@@ -298,9 +296,8 @@ CLAIMS: list[Claim] = [
         ),
         replay=replay_theorem,
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T3-100",
-        PAPER,
         "Theorem 3, (98) to (100)",
         "(1/T) sum_{t=0}^{T-1} L^2 ||w_t - w*||^2 <= C_7/T, C_7 = (N(N+1)/2 + 1) ||w_0 - w*||^2 + (N(N+1)/2) eta_g (D_0 - D*) + L^2.",
         [
@@ -317,9 +314,8 @@ CLAIMS: list[Claim] = [
         faults=(Fault("L = 1", "every N <= T", {"L": 1}, holds=True),),
         replay=replay_sum,
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R8",
-        PAPER,
         "Remark 8",
         "||G(w_t, p_{i,t,k})||^2 <= eps makes the distance of 0 from d phi_i O(eps).",
         [Step("the next point", theorems.NEXT_POINT, "repaired")],

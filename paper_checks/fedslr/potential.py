@@ -16,12 +16,11 @@ from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.fedslr import kl_theorems, lemmas, phase_two_theorems, theorems
-from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, PAPER, UNBIASED
+from paper_checks.fedslr.exact_runs import EXACT, KL_HOLDS, UNBIASED, claim, derived
 from paper_checks.fedslr.operators import same_states
 from paper_checks.fedslr.theorems import ROUNDS, play_rounds
-from paper_checks.fedslr.theory import DERIVED
 from paper_checks.fedslr.unknown_functions import changed
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step
 
 # ---- Remarks 2 and 4 -------------------------------------------------------------------------------------------------
 
@@ -117,9 +116,8 @@ def firm(w: World, p: Parameters, c: LemmaConstants) -> Any:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    derived(
         "FEDSLR-N5",
-        DERIVED,
         "(75) to (78) in the proof of Theorem 2",
         "dist(0, dD_t) = (1/M) sqrt(1 + 1/eta_g^2) (sum_i ||w_t - w_{i,t}||^2)^(1/2) for t >= 1, which is at most sqrt((1 + eta_g^2)/M) (L + "
         "1/eta_g) (mean_i ||w_{i,t+1} - w_{i,t}||^2)^(1/2).",
@@ -131,9 +129,8 @@ CLAIMS: list[Claim] = [
             "eta_g)(L + 1/eta_g) times the mean of ||w_{i,t+1} - w_{i,t}||. The formula is `potentials.fedslr_subgradient`."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N7",
-        DERIVED,
         "Assumption 4 and (11)",
         "The potential has no KL exponent theta < 1/2 at a stationary point (x*, {x*}, {grad f_i(x*)}), for eta_g < 1/L: with any c the inequality "
         "fails where the copies alone are moved by little, at least where mean_i ||y_i - x*||^2 is below a number that depends on L, eta_g, c and "
@@ -145,9 +142,8 @@ CLAIMS: list[Claim] = [
             "still reach a minimiser of f + R that is sharp in finitely many rounds: (11) is no way to show it."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N8",
-        DERIVED,
         "Remark 6",
         "For theta in [1/2, 1), D has KL exponent theta at (x*, {x*}, {grad f_i(x*)}) exactly when f + R has it at x*; where f + R has a smaller "
         "one, D has 1/2.",
@@ -163,9 +159,8 @@ CLAIMS: list[Claim] = [
             "one. That D has exactly 1/2 where f + R has less uses FEDSLR-N7, for eta_g < 1/L. Exponents are those for which the inequality holds."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N9",
-        DERIVED,
         "(13), corrected",
         "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) ((2 theta - 1) C_4 T)^(-1/(4 theta - 2)) at t = T for theta in (1/2, 1), with C_1 "
         "and C_2 as in FEDSLR-T2-72, C_4 = C_2/(c (1 - theta) C_3)^2 and C_3 = sqrt((1 + eta_g^2)/M) (L + 1/eta_g).",
@@ -175,18 +170,16 @@ CLAIMS: list[Claim] = [
             "(13) prints the exponent -(4 theta - 2); both are equal at theta = 3/4 only. Runs on functions of known exponent are at FEDSLR-T2c."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N10",
-        DERIVED,
         "Theorem 2, without the KL property",
         "min_{1 <= t <= T} dist(0, grad f(w_t) + dR(w_t))^2 <= (C_1/C_2)(D_1 - D_{T+1})/T with C_1 = (1/eta_g + eta_g L^2)^2 and C_2 = (1 - 2 L "
         "eta_g)(1 + L eta_g)/(2 eta_g), for 0 < eta_g < 1/(2L).",
         [Step("the best iterate", theorems.BEST_ITERATE)],
         assumptions=[EXACT],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N17",
-        DERIVED,
         "Theorem 3, repaired, sigma = 0",
         "sum_{t<T} sum_{k<K} ||G(w_t, p_{i,t,k})||^2 <= (phi_i(w_0, p_{i,0,0}) - inf_p phi_i(w_T, p) + B S_1 + (L/2) S_2)/(eta_l - L eta_l^2/2) for "
         "0 < eta_l < 2/L, where S_1 and S_2 are the sums of ||w_{t+1} - w_t|| and of its squares, which stay bounded.",
@@ -207,9 +200,8 @@ CLAIMS: list[Claim] = [
             "bounded is open, as the last part of Theorem 2 is (FEDSLR-T2d)."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N18",
-        DERIVED,
         "(97) to (102) in the proof of Theorem 3, corrected",
         (
             Clause(
@@ -236,9 +228,8 @@ CLAIMS: list[Claim] = [
             "at FEDSLR-T3 and FEDSLR-T3-100. N still depends on T; FEDSLR-N17 has no such constant."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R2",
-        PAPER,
         "Remark 2",
         (
             Clause("gamma_{i,t+1} = grad f_i(w_{i,t+1}),", ("the duals",)),
@@ -261,9 +252,8 @@ CLAIMS: list[Claim] = [
             "By Lemma 1 w_{i,t+1} - w_t -> 0 whenever w_{i,t+1} - w_{i,t} -> 0. One decomposition a round in place of M K is Algorithm 1 itself."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R4",
-        PAPER,
         "Remark 4",
         "By Assumption 3 f(w) > -infinity for every w, and f is lower semi-continuous.",
         [Step("closed sublevel sets", CLOSED), Step("bounded below", bounded_below, "reading")],
@@ -275,9 +265,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"bounded below": "closed sublevel sets"},
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R5",
-        PAPER,
         "Remark 5",
         (
             Clause("A converging subsequence exists when the sequence is bounded", ("by Bolzano and Weierstrass",)),
@@ -301,9 +290,8 @@ CLAIMS: list[Claim] = [
             "The remark assumes what is shown here under conditions of the paper and inf f > -inf, which Assumption 3 does not give (FEDSLR-R4)."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R7",
-        PAPER,
         "Remark 7",
         (
             Clause("A smaller exponent theta guarantees a faster rate:", ("a smaller exponent",)),

@@ -12,25 +12,22 @@ from __future__ import annotations
 from fedtheory.claims import Claim
 from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import kl_theorems, lemmas, theorems
-from paper_checks.fedslr.exact_runs import ALONG, CONTINUOUS, EXACT, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.fedslr.exact_runs import ALONG, CONTINUOUS, EXACT, claim, derived
+from paper_checks.steps import Step
 
-DERIVED = f"{PAPER}, derived"
 ONE_CLIENT = "the counterexample has one client and R = 0, t >= 1"
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "FEDSLR-L1",
-        PAPER,
         "Lemma 1, (31)",
         "||w_t - w_{i,t+1}|| <= L eta_g ||w_{i,t+1} - w_{i,t}||.",
         [Step("Lemma 1", theorems.LEMMA_1)],
         assumptions=[EXACT],
         readings=["No condition on eta_g is needed. The paper does not say how gamma_{i,0} starts; see FEDSLR-N11."],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-L3",
-        PAPER,
         "Lemma 3, (35) and (41)",
         "D_{t+1} - D_t <= (L^2 eta_g + L/2 - 1/(2 eta_g)) mean_i ||w_{i,t+1} - w_{i,t}||^2 - ||w_{t+1} - w_t||^2/(2 eta_g), and D_{t+1} <= D_t for "
         "0 < eta_g <= 1/(2L).",
@@ -41,9 +38,8 @@ CLAIMS: list[Claim] = [
             "still does not rise. Fact 2 holds from t = 1 on; for t = 0 see FEDSLR-N11."
         ],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-L5",
-        PAPER,
         "Lemma 5, (86) and (87)",
         "<grad f_i(w_t + p_k; xi), p_k - p_{k+1}> >= Rt(p_{k+1}) - Rt(p_k) + ||p_{k+1} - p_k||^2/eta_l.",
         [Step("Lemma 5", lemmas.lemma_5), Step("the subgradient of the proof", lemmas.lemma_5_proof, "reading")],
@@ -54,19 +50,15 @@ CLAIMS: list[Claim] = [
         ],
         false={"the subgradient of the proof": "Lemma 5"},
     ),
-    claim_steps(
-        "FEDSLR-L6", PAPER, "Lemma 6, (88)", "<a, b> <= ||a||^2/2 + ||b||^2/2.", [Step("Lemma 6", lemmas.lemma_6)]
-    ),
-    claim_steps(
+    claim("FEDSLR-L6", "Lemma 6, (88)", "<a, b> <= ||a||^2/2 + ||b||^2/2.", [Step("Lemma 6", lemmas.lemma_6)]),
+    claim(
         "FEDSLR-L7",
-        PAPER,
         "Lemma 7, (89)",
         "||G_{eta_l, xi} - G_{eta_l}|| <= ||grad f_i(w + p; xi) - grad f_i(w + p)||.",
         [Step("squared", lemmas.lemma_7)],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-F4",
-        PAPER,
         "Fact 4, (28)",
         "0 is in dR(w_{t+1}) + mean_i grad f_i(w_{i,t+1}) + (w_{t+1} - mean_i w_{i,t})/eta_g.",
         [Step("with w_{i,t}", lemmas.fact_4_printed), Step("with w_{i,t+1}", lemmas.fact_4, "repaired")],
@@ -77,9 +69,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"with w_{i,t}": "with w_{i,t+1}"},
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N1",
-        DERIVED,
         "Lemma 3 and (71)",
         "The potential falls by (1 - 2 L eta_g)(1 + L eta_g)/(2 eta_g) mean_i ||w_{i,t+1} - w_{i,t}||^2 at least, which is positive exactly for "
         "eta_g < 1/(2L).",
@@ -89,9 +80,8 @@ CLAIMS: list[Claim] = [
             "This is -C_2: the paper calls C_2 = L^2 eta_g + L/2 - 1/(2 eta_g) positive by assumption, and it is negative."
         ],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N3",
-        DERIVED,
         "Lemma 3 for convex f_i",
         (
             Clause(
@@ -107,16 +97,14 @@ CLAIMS: list[Claim] = [
         assumptions=[EXACT, "f_i convex"],
         readings=["One round only; that the method converges for convex f_i and every eta_g is FEDSLR-N13."],
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N4",
-        DERIVED,
         "the potential (10)",
         "D(w, {w_i}, {grad f_i(w_i)}) >= f(w) + R(w) + (1/(2 eta_g) - L/2) mean_i ||w - w_i||^2.",
         [Step("from below", theorems.LOWER_BOUND)],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-N6",
-        PAPER,
         "(70) in the proof of Theorem 2",
         "dist^2(0, grad f(w_t) + dR(w_t)) <= C_1 mean_i ||w_{i,t+1} - w_{i,t}||^2 with C_1 = 4 (eta_g L^2 + eta_g^2 L^4 + 1/eta_g + L^2).",
         [
@@ -130,9 +118,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"with C_1 as printed": "with (1/eta_g + eta_g L^2)^2"},
     ),
-    claim_steps(
+    claim(
         "FEDSLR-T2-72",
-        PAPER,
         "(72) in the proof of Theorem 2",
         "dist(0, grad f(w_t) + dR(w_t)) <= sqrt(C_1/C_2) sqrt(r_t), r_t = D_t - D*.",
         [
@@ -151,9 +138,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"with C_1 as printed": "corrected"},
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N11",
-        DERIVED,
         "Lemma 3 at t = 0, which (43) adds",
         "D_1 <= D_0 - ||w_1 - w_0||^2/(2 eta_g) from w_{i,0} = w_0 and gamma_{i,0} = grad f_i(w_0), for 0 < eta_g <= 1/(2L).",
         [
@@ -167,9 +153,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"gamma_{i,0} = 0: D_1 <= D_0": "gamma_{i,0} = grad f_i(w_0)"},
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N17-STEP",
-        DERIVED,
         "a step of Theorem 3, sigma = 0",
         (
             Clause("phi_i(p_{k+1}) <= phi_i(p_k) - (eta_l - L eta_l^2/2) ||G||^2 for 0 < eta_l < 2/L,", ("descent",)),

@@ -32,9 +32,8 @@ from fedtheory.proofs.every_n.vectors import Sampling, Vector
 from fedtheory.running.runner import run
 from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.fedslr import printed
-from paper_checks.fedslr.exact_runs import PAPER
-from paper_checks.fedslr.theory import DERIVED
-from paper_checks.steps import Step, claim_steps
+from paper_checks.fedslr.exact_runs import claim, derived
+from paper_checks.steps import Step
 from problems.known_exponents import no_strict_complementarity
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
@@ -258,9 +257,8 @@ def one_and_two(ctx: Context) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    claim_steps(
+    derived(
         "FEDSLR-N12",
-        DERIVED,
         "(4) to (6) with lam = 0; Section 6.1",
         "FedSLR's Phase I with lam = 0 is FedDyn with penalty 1/eta_g, whoever takes part.",
         [Step("every round", feddyn(), wrong={"penalty 2/eta_g": feddyn(2)})],
@@ -272,9 +270,8 @@ CLAIMS = [
         ],
         kind="equivalence",
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N20",
-        DERIVED,
         "Algorithm 3, for active clients",
         "With gamma_{t+1} = gamma_t + (1/M) sum_{S_t} (w_t - w_{i,t+1})/eta_g the server of Algorithm 3 makes the models of Algorithm 2, corrected.",
         [Step("every round", algorithm_3(), wrong={"the server divides by eta_g": algorithm_3(printed=True)})],
@@ -282,9 +279,8 @@ CLAIMS = [
         kind="equivalence",
         besides=memory_runs,
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N22",
-        DERIVED,
         "Table 4",
         "mu, and Phase II as a whole, change neither the global model nor what is sent for it: all w_{i,t+1} go up, and all w_t down, as without it.",
         [Step("any Phase II", with_phase_two(), wrong={"components are sent": with_phase_two(FeedsBack)})],
@@ -296,9 +292,8 @@ CLAIMS = [
         besides=runs_for_mu,
         faults=[Fault("components are sent", "bit by bit", {"feeds_back": True})],
     ),
-    claim_steps(
+    claim(
         "FEDSLR-R1",
-        PAPER,
         "Remark 1",
         "The formulation is two problems one after the other: what they give is in general no stationary point of the joint problem in w and the "
         "p_i.",
@@ -310,9 +305,8 @@ CLAIMS = [
         ],
         kind="equivalence",
     ),
-    claim_steps(
+    derived(
         "FEDSLR-N16",
-        DERIVED,
         "(4) to (6)",
         "If all f_i are quadratics with one Hessian, the global models do not depend on how their linear terms differ.",
         [Step("any state", one_hessian(), wrong={"a linear term 2 % larger": one_hessian(Fraction(51, 50))})],
