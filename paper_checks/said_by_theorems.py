@@ -17,7 +17,8 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.states import arrays_of
 from fedtheory.local.solvers import Exact
 from paper_checks.fedpd import rounds as fedpd_rounds
-from paper_checks.fedslr import theorems as fedslr_theorems
+from paper_checks.fedslr.rounds import play_rounds
+from paper_checks.fedslr.z_ours_descent import play_convex
 from problems.quadratics import Quadratic
 
 
@@ -118,12 +119,12 @@ def names_of_fedslr(run: StoredRun, states: Sequence[Any], k: int) -> Mapping[st
 FEDSLR = {
     play: StateNames(
         (FedSLR,),
-        is_convex if play is fedslr_theorems.play_convex else is_phase_one,
+        is_convex if play is play_convex else is_phase_one,
         lambda run: {"L": smoothness(run), "eta": run.method.eta},  # type: ignore[attr-defined]
         names_of_fedslr,
         least=1,
     )
-    for play in (fedslr_theorems.play_rounds, fedslr_theorems.play_convex)
+    for play in (play_rounds, play_convex)
 }
 STATES: dict[Any, StateNames] = {fedpd_rounds.play_exact: FEDPD, **FEDSLR}
 

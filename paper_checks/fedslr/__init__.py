@@ -1,10 +1,9 @@
-"""FedSLR (Huang, Shen, Sun, Lin, Tao): its experiments, the arithmetic of its tables, and its theory.
+"""FedSLR (Huang, Shen, Sun, Lin, Tao), section by section.
 
-`runs` has the three sizes and the settings that the paper leaves open; the other modules follow the paper: comparison (Table 1, Figs. 2 and
-3), sensitivity (Tables 3 to 6), components (Tables 7 and 8), traffic (Fig. 5), communication (Table 2), latency (Table 9); theory (lemmas
-of appendix C, by `lemmas`), convergence (Theorem 1, what its proof and that of Theorem 2 rest on), kl_cases (Theorem 2's three rates, by
-`kl_theorems` and the runs of `kl_runs`), phase_two (Theorem 3, by `phase_two_theorems`), designs (Appendix A), operators (with Facts 1, 2,
-3 and 5), potential (KL exponents, best iterates, Theorem 3 repaired), variants (what Phase I equals) and closed_forms (instances by hand).
+Each section and each appendix of the paper is a module: its statements in the paper's order, each with its proof, its instances and its claim.
+Begin with `notation`, the paper's symbols in scripts, and `section_5_a_theorem_1`. `assumptions` has the words that sections share, `bounds`
+the paper's constants and right sides, `rounds` the states that theorems speak of, `played` the method's own code on instances, `kl_runs` runs
+of known exponent, `networks` what is sent, `runs` the experiments, by the rules of `protocol`. What is ours stands apart, in `z_ours_*`.
 """
 
 from __future__ import annotations
@@ -13,21 +12,32 @@ from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
 from fedtheory.claims.refutation import with_fields
 from paper_checks.fedslr import (
-    closed_forms,
-    communication,
-    comparison,
-    components,
-    convergence,
-    designs,
-    kl_cases,
-    latency,
-    operators,
-    phase_two,
-    potential,
-    sensitivity,
-    theory,
-    traffic,
-    variants,
+    appendix_a_1_proximal_operators,
+    appendix_a_2_lpgd_and_gpgd,
+    appendix_a_3_other_components,
+    appendix_a_4_algorithms_2_and_3,
+    appendix_a_6_privacy,
+    appendix_b_3_1_clients,
+    appendix_b_3_2_sensitivity,
+    appendix_b_3_3_components_alone,
+    appendix_b_3_4_wall_time,
+    appendix_c_2_facts,
+    appendix_c_3_proof_of_theorem_1,
+    appendix_c_4_proof_of_theorem_2,
+    appendix_c_5_proof_of_theorem_3,
+    section_3_problem_setup,
+    section_4_methodology,
+    section_5_a_theorem_1,
+    section_5_b_theorem_2_rates,
+    section_5_c_theorem_2_limit,
+    section_5_d_theorem_3,
+    section_6_2_a_table_1,
+    section_6_2_b_table_2,
+    z_ours_by_hand,
+    z_ours_descent,
+    z_ours_equivalences,
+    z_ours_kl_exponents,
+    z_ours_phase_two,
 )
 from paper_checks.instance_fields import FEDSLR
 
@@ -38,24 +48,32 @@ PAPER = Publication(
     "arXiv:2302.11051",
     read="With its appendix; the text that was read names no version.",
 )
-
-CLAIMS: list[Claim] = with_fields(
-    [
-        *communication.CLAIMS,
-        *latency.CLAIMS,
-        *traffic.CLAIMS,
-        *comparison.CLAIMS,
-        *sensitivity.CLAIMS,
-        *components.CLAIMS,
-        *theory.CLAIMS,
-        *convergence.CLAIMS,
-        *kl_cases.CLAIMS,
-        *phase_two.CLAIMS,
-        *designs.CLAIMS,
-        *operators.CLAIMS,
-        *potential.CLAIMS,
-        *variants.CLAIMS,
-        *closed_forms.CLAIMS,
-    ],
-    FEDSLR,
+SECTIONS = (
+    section_3_problem_setup,
+    section_4_methodology,
+    section_5_a_theorem_1,
+    section_5_b_theorem_2_rates,
+    section_5_c_theorem_2_limit,
+    section_5_d_theorem_3,
+    section_6_2_a_table_1,
+    section_6_2_b_table_2,
+    appendix_a_1_proximal_operators,
+    appendix_a_2_lpgd_and_gpgd,
+    appendix_a_3_other_components,
+    appendix_a_4_algorithms_2_and_3,
+    appendix_a_6_privacy,
+    appendix_b_3_1_clients,
+    appendix_b_3_2_sensitivity,
+    appendix_b_3_3_components_alone,
+    appendix_b_3_4_wall_time,
+    appendix_c_2_facts,
+    appendix_c_3_proof_of_theorem_1,
+    appendix_c_4_proof_of_theorem_2,
+    appendix_c_5_proof_of_theorem_3,
+    z_ours_by_hand,
+    z_ours_descent,
+    z_ours_equivalences,
+    z_ours_kl_exponents,
+    z_ours_phase_two,
 )
+CLAIMS: list[Claim] = with_fields([claim for section in SECTIONS for claim in section.CLAIMS], FEDSLR)

@@ -15,7 +15,8 @@ from fedtheory.core.problem import constant
 from fedtheory.measures import metrics, potentials
 from fedtheory.measures.kl import Exponent, kl_constant, kl_exponent
 from fedtheory.running.runner import run
-from paper_checks.fedslr.exact_runs import Constants, bound_12, bound_13, bound_13_corrected, play_on_line
+from paper_checks.fedslr.bounds import Constants, bound_12, bound_13, bound_13_corrected
+from paper_checks.fedslr.played import play_on_line
 from problems.known_exponents import no_strict_complementarity, power, sharp
 from problems.low_rank import low_rank_regression
 from problems.piecewise import flattened_square

@@ -7,28 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.algorithms import FedSLR
-from fedtheory.algorithms.fedslr import FedSLRState
+from fedtheory.algorithms.fedslr import FedSLR, FedSLRState
 from fedtheory.claims.statements.worlds import Concrete, World
 from fedtheory.claims.transcriptions import Printed, bound_of
 from fedtheory.core.layers import Layer
 from fedtheory.core.regularisers import L1, NuclearNorm
 from fedtheory.measures import potentials
 from paper_checks.averaged_quadratics import GivenAnswers
-from paper_checks.fedslr import convergence, exact_runs, lemmas, phase_two, theorems
+from paper_checks.fedslr import bounds
+from paper_checks.fedslr.appendix_c_3_proof_of_theorem_1 import AS_PRINTED, drift_allowed
+from paper_checks.fedslr.appendix_c_5_proof_of_theorem_3 import gained, halves
+from paper_checks.fedslr.notation import CHOICE
+from paper_checks.fedslr.section_5_d_theorem_3 import SHORT, gradient_mapping, proximal_path
 from paper_checks.given_gradients import SCRIPT, column, gradient_step, linear
 
 
 def _constant(name: str, sign: int = 1) -> Any:
-    return lambda L, eta_g: sign * getattr(exact_runs.Constants(L, eta_g), name)
+    return lambda L, eta_g: sign * getattr(bounds.Constants(L, eta_g), name)
 
 
 def _c2_printed(L: Any, eta_g: Any) -> Any:
-    return lemmas.c2(SimpleNamespace(L=L, eta=eta_g))
+    return bounds.c2(SimpleNamespace(L=L, eta=eta_g))
 
 
 def _c4(L: Any, eta_g: Any, c: Any, theta: Any) -> Any:
-    return exact_runs.Constants(L, eta_g, c, theta).c4
+    return bounds.Constants(L, eta_g, c, theta).c4
 
 
 def _c4_printed(L: Any, eta_g: Any, c: Any, theta: Any) -> Any:
@@ -47,7 +50,7 @@ def _changes(L: Any, eta_g: Any, dy2: Any, dw2: Any) -> Any:
 
 
 def _potential(eta_g: Any, F: Any, Rx: Any, x: Any, y: Any, g: Any) -> Any:
-    return lemmas.potential(eta_g, F, Rx, *(Concrete(((v,),)) for v in (x, y, g)))
+    return bounds.potential(eta_g, F, Rx, *(Concrete(((v,),)) for v in (x, y, g)))
 
 
 def _round(w: World, gam: Any, y1: Any, eta_g: Any) -> Any:
@@ -76,7 +79,7 @@ def _singular_value(s: Any, lam: Any, eta_g: Any) -> float:
 
 
 def _personal_step(p: Any, g: Any, eta_l: Any, mu: Any) -> Any:
-    return phase_two.proximal_path(linear(g), column(0, 0), column(p, p), eta_l, mu, 1)[-1][0, 0]
+    return proximal_path(linear(g), column(0, 0), column(p, p), eta_l, mu, 1)[-1][0, 0]
 
 
 _C7 = {"start": "w0", "first": "D0 - Dstar", "eta": "eta_g"}
@@ -87,10 +90,9 @@ _AFTER_13 = "Theorem 2 after (13)"
 _CASES = ("T2-72", "T2-81", "T2b", "T2c", "T2d")
 _ALONE = {"c1": "1", "c2": "1"}
 _C5 = {"C1": "c1", "C2": "c2", "C4": "c4"}
-
 TIES = (
     *(
-        Printed(f"FEDSLR-{place}", bound_of(theorems.CHOICE, "eta"))
+        Printed(f"FEDSLR-{place}", bound_of(CHOICE, "eta"))
         for place in (
             *(f"{id}, condition, Theorem 2" for id in ("T2-72", "T2-81", "T2a", "T2b", "T2c", "T2d")),
             *(f"{id}, condition, Theorem 1" for id in ("T1a", "T1b", "N2")),
@@ -99,7 +101,7 @@ TIES = (
     ),
     Printed(
         "FEDSLR-T1a, condition, text after (47)",
-        convergence.AS_PRINTED.claims[0].partition(" <= ")[0],
+        AS_PRINTED.claims[0].partition(" <= ")[0],
         {"eta_g": "eta"},
     ),
     *(
@@ -123,31 +125,31 @@ TIES = (
         Printed(f"FEDSLR-{id}, constant C4, {_AFTER_13}; eq (81), C2 and C3 substituted", _c4_printed)
         for id in ("T2-81", "T2b", "T2c")
     ),
-    Printed(f"FEDSLR-T2c, constant C5, {_AFTER_13}; end of case 3", exact_runs.c5_of, _C5),
+    Printed(f"FEDSLR-T2c, constant C5, {_AFTER_13}; end of case 3", bounds.c5_of, _C5),
     Printed("FEDSLR-N1, constant C2, Theorem 2; (35)", _c2_printed),
     Printed("FEDSLR-N5, constant C3, after (78)", _constant("c3")),
     Printed("FEDSLR-N6, constant C1, after (70)", _constant("c1_printed")),
     Printed("FEDSLR-T2-72, rhs, eq (70) last line, C1 substituted", _constant("c1_printed"), {"dy2": "1"}),
-    Printed("FEDSLR-T2-72, rhs, eq (72)", exact_runs.bound_72, {"C1": "c1", "C2": "c2"}),
+    Printed("FEDSLR-T2-72, rhs, eq (72)", bounds.bound_72, {"C1": "c1", "C2": "c2"}),
     Printed("FEDSLR-T2-72, rhs, eq (71) first", _falls, {"C2": _constant("c2")}),
     Printed("FEDSLR-T2-72, rhs, eq (71) second", _falls, {"C2": _constant("c2")}, {"dw2": "0"}),
     Printed("FEDSLR-T2d, rhs, eq (83)", _falls, {"C2": _constant("c2")}, {"dw2": "0"}),
-    Printed("FEDSLR-T2b, rhs, eq (12)", exact_runs.bound_12, {**_C5, "r0": "r"}, {"n": "T - t0"}),
-    Printed("FEDSLR-T2b, rhs, proof of case 2, middle", exact_runs.bound_12, {**_C5, "r0": "r"}, {"n": "T"}),
+    Printed("FEDSLR-T2b, rhs, eq (12)", bounds.bound_12, {**_C5, "r0": "r"}, {"n": "T - t0"}),
+    Printed("FEDSLR-T2b, rhs, proof of case 2, middle", bounds.bound_12, {**_C5, "r0": "r"}, {"n": "T"}),
     *(
-        Printed(f"FEDSLR-{id}", exact_runs.bound_13, {"C5": "c5"})
+        Printed(f"FEDSLR-{id}", bounds.bound_13, {"C5": "c5"})
         for id in ("T2c, rhs, eq (13); end of case 3", "N9, rhs, eq (13)")
     ),
-    Printed("FEDSLR-T2c, rhs (other reading), eq (13); end of case 3", exact_runs.bound_13_corrected, {"C5": "c5"}),
+    Printed("FEDSLR-T2c, rhs (other reading), eq (13); end of case 3", bounds.bound_13_corrected, {"C5": "c5"}),
     Printed(
         "FEDSLR-T2c, rhs, end of case 3, middle",
-        exact_runs.bound_13_corrected,
+        bounds.bound_13_corrected,
         _C5,
-        {"c5": exact_runs.c5_of},
+        {"c5": bounds.c5_of},
     ),
     Printed(
         "FEDSLR-L1, rhs, Lemma 1 statement; eq (31)",
-        lemmas.drift_allowed,
+        drift_allowed,
         where={"dy2": "dy**2", "eta": "eta_g"},
         power=2,
     ),
@@ -158,13 +160,13 @@ TIES = (
     Printed(
         "FEDSLR-L3, condition, text after (41); item 2", _changes, where={"dy2": "0", "dw2": "1"}, symbols={"L": "L"}
     ),
-    Printed("FEDSLR-L5, rhs, Lemma 5, eq (86) = (87) last line", lemmas.gained, {"Rk": "old", "Rk1": "new"}),
-    Printed("FEDSLR-L6, rhs, Lemma 6, eq (88)", lemmas.halves, where={"na2": "na**2", "nb2": "nb**2"}),
+    Printed("FEDSLR-L5, rhs, Lemma 5, eq (86) = (87) last line", gained, {"Rk": "old", "Rk1": "new"}),
+    Printed("FEDSLR-L6, rhs, Lemma 6, eq (88)", halves, where={"na2": "na**2", "nb2": "nb**2"}),
     Printed("FEDSLR-F2, recursion, eq (5); Alg.1 lines 6,15; Alg.2 lines 7,18", _round),
     Printed("FEDSLR-F2, rhs, eq (24)", _increment),
     Printed("FEDSLR-F1, definition OPTIMALITY_RESIDUAL, eq (23); Remark 2", _residual),
     Printed("FEDSLR-R2, definition OPTIMALITY_RESIDUAL, Remark 2", _residual),
-    Printed("FEDSLR-F5, rhs, eq (29)", phase_two.gradient_mapping, {"p1": "new", "eta_l": "lr"}),
+    Printed("FEDSLR-F5, rhs, eq (29)", gradient_mapping, {"p1": "new", "eta_l": "lr"}),
     Printed("FEDSLR-F5, recursion, eq (7)", _personal_step),
     Printed("FEDSLR-F5, recursion (other reading), Alg.1 line 20; Alg.2 line 23; Alg.3 line 20", _personal_step),
     Printed("FEDSLR-D2c, recursion, eq (20) GPGD", gradient_step, {"y": "x"}),
@@ -173,49 +175,47 @@ TIES = (
     Printed("FEDSLR-O1, rhs, eq (15)", _singular_value),
     Printed("FEDSLR-D1, rhs, eq (15)", _singular_value),
     Printed("FEDSLR-O2, rhs, eq (17)", _threshold, {"mu": "a"}),
-    Printed("FEDSLR-T3, condition, Theorem 3; before (95)", bound_of(phase_two.SHORT, "lr")),
-    Printed("FEDSLR-N17, condition, Theorem 3", bound_of(phase_two.SHORT, "lr")),
-    Printed("FEDSLR-T3, constant C6, Theorem 3", phase_two.c6, {"eta_l": "lr"}),
+    Printed("FEDSLR-T3, condition, Theorem 3; before (95)", bound_of(SHORT, "lr")),
+    Printed("FEDSLR-N17, condition, Theorem 3", bound_of(SHORT, "lr")),
+    Printed("FEDSLR-T3, constant C6, Theorem 3", bounds.c6, {"eta_l": "lr"}),
     *(
-        Printed(f"FEDSLR-{place}", phase_two.c7, {"d0": "w0**2"}, _C7)
+        Printed(f"FEDSLR-{place}", bounds.c7, {"d0": "w0**2"}, _C7)
         for place in (
             "T3, constant C7, Theorem 3; after (100)",
             "N18, constant C7, Theorem 3",
             "T3-100, constant C7, after (100); Theorem 3",
         )
     ),
-    Printed("FEDSLR-T3, rhs, eq (14)", phase_two.right_of_14, _T3, _OF_T3),
+    Printed("FEDSLR-T3, rhs, eq (14)", bounds.right_of_14, _T3, _OF_T3),
     Printed(
         "FEDSLR-T3, rhs, eq (14), C6 and C7 substituted",
-        phase_two.right_of_14,
+        bounds.right_of_14,
         {"d0": "w0**2"},
-        {**_OF_T3, **_C7, "c6": phase_two.c6, "c7": phase_two.c7},
+        {**_OF_T3, **_C7, "c6": bounds.c6, "c7": bounds.c7},
     ),
     Printed(
         "FEDSLR-T3, rhs (other reading), eq (102) last line",
-        phase_two.right_of_14,
+        bounds.right_of_14,
         _T3,
-        {**_OF_T3, "c6": phase_two.c6},
+        {**_OF_T3, "c6": bounds.c6},
     ),
-    Printed("FEDSLR-T3-100, rhs, eq (100) with C7", phase_two.right_of_100, _T3),
-    Printed("FEDSLR-T3-100, rhs, eq (100)", phase_two.right_of_100, {"d0": "w0**2"}, {**_C7, "c7": phase_two.c7}),
+    Printed("FEDSLR-T3-100, rhs, eq (100) with C7", bounds.right_of_100, _T3),
+    Printed("FEDSLR-T3-100, rhs, eq (100)", bounds.right_of_100, {"d0": "w0**2"}, {**_C7, "c7": bounds.c7}),
 )
 TIES += (
     Printed(
         "FEDSLR-T2b, rhs, proof of case 2",
-        exact_runs.bound_12,
+        bounds.bound_12,
         {"C4": "c4", "r0": "r"},
         {**_ALONE, "n": "T - t0"},
         power=0.5,
     ),
-    Printed(
-        "FEDSLR-T2b, recursion, proof of case 2", exact_runs.bound_12, {"C4": "c4"}, {**_ALONE, "n": "1"}, power=0.5
-    ),
+    Printed("FEDSLR-T2b, recursion, proof of case 2", bounds.bound_12, {"C4": "c4"}, {**_ALONE, "n": "1"}, power=0.5),
     Printed(
         "FEDSLR-T2c, rhs, case 3",
-        exact_runs.bound_13_corrected,
+        bounds.bound_13_corrected,
         {"C4": "c4"},
-        {**_ALONE, "c5": exact_runs.c5_of},
+        {**_ALONE, "c5": bounds.c5_of},
         power=0.5,
     ),
     Printed("FEDSLR-T1a, rhs (other reading), text before (50)", _increment, {"nwy": "w - y1"}),

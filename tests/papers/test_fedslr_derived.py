@@ -18,7 +18,8 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
 from fedtheory.core.regularisers import L1, NuclearNorm
-from paper_checks.fedslr import by_hand_theorems, closed_forms, variants
+from paper_checks.fedslr import appendix_a_4_algorithms_2_and_3, z_ours_by_hand, z_ours_descent
+from paper_checks.fedslr.z_ours_equivalences import feddyn
 
 SOURCE = "paper_checks.fedslr"
 #: mistakes in Phase I, and the claims that speak of what they change
@@ -49,7 +50,7 @@ def test_refutations_are_replayed(id: str, tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_fails_and_cannot_be_played_on_numbers_is_not_supported() -> None:
     """FedDyn with another penalty, whose round of s of n clients no instance replays."""
-    (found,) = (part for part in find_of_rounds(variants.feddyn(2), name="every round") if isinstance(part, Part))
+    (found,) = (part for part in find_of_rounds(feddyn(2), name="every round") if isinstance(part, Part))
     assert found.holds is None and "seen to fail" in found.text
 
 
@@ -64,7 +65,7 @@ def mutated(name: str) -> type[Algorithm]:
 def test_mutants_of_the_method_are_killed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No claim on a round stands for a wrong FedSLR."""
     forget()
-    for module in (variants, closed_forms, by_hand_theorems):
+    for module in (appendix_a_4_algorithms_2_and_3, z_ours_by_hand, z_ours_descent):
         monkeypatch.setattr(module, "FedSLR", mutated(name))
     for id in MISTAKES[name]:
         found = check_one(Reference(SOURCE, id), Context())

@@ -15,11 +15,12 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Training
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.layers import Layer
-from paper_checks.fedslr import communication, printed, runs
-from paper_checks.fedslr.comparison import table_1
-from paper_checks.fedslr.convolutions import convolve
-from paper_checks.fedslr.latency import compare_times
+from paper_checks.fedslr import printed, runs
+from paper_checks.fedslr.networks import numbers, resnet18
 from paper_checks.fedslr.protocol import PROTOCOL
+from paper_checks.fedslr.section_3_problem_setup import convolve
+from paper_checks.fedslr.section_6_2_a_table_1 import table_1
+from paper_checks.fedslr.timing import compare_times
 
 SOURCE = "paper_checks.fedslr"
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,9 +124,9 @@ def test_the_networks_are_those_of_pytorch() -> None:
     def shapes(layers: tuple[Layer, ...]) -> list[tuple[int, ...]]:
         return [layer.shape for layer in layers]
 
-    assert shapes(communication.resnet18(10, 3)) == shapes(Architecture("resnet18-3x3", (3, 32, 32), 10).layers)
-    assert shapes(communication.resnet18(200, 7)) == shapes(Architecture("resnet18", (3, 64, 64), 200).layers)
-    assert communication.numbers(communication.resnet18(10, 3)) == 11_173_962
+    assert shapes(resnet18(10, 3)) == shapes(Architecture("resnet18-3x3", (3, 32, 32), 10).layers)
+    assert shapes(resnet18(200, 7)) == shapes(Architecture("resnet18", (3, 64, 64), 200).layers)
+    assert numbers(resnet18(10, 3)) == 11_173_962
 
 
 @pytest.mark.torch

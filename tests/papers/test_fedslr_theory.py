@@ -19,10 +19,11 @@ from fedtheory.claims.report import write_counterexamples
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.regularisers import L1
 from fedtheory.proofs.symbolic import is_zero
-from paper_checks.fedslr import convergence, phase_two
-from paper_checks.fedslr.exact_runs import Constants, play_on_line
+from paper_checks.fedslr.bounds import Constants
 from paper_checks.fedslr.kl_runs import flat_matrix_run, low_rank_run, power_run, sharp_run
-from paper_checks.fedslr.unknown_functions import changed, play_unknown
+from paper_checks.fedslr.played import changed, play_on_line, play_unknown
+from paper_checks.fedslr.section_5_a_theorem_1 import replay_cycle
+from paper_checks.fedslr.section_5_d_theorem_3 import replay_theorem, square_instance
 from problems.piecewise import flattened_square, piecewise_quadratic, plateau
 
 SOURCE = "paper_checks.fedslr"
@@ -45,9 +46,9 @@ def test_other_numbers_are_measured_on_another_instance(
 
 
 def test_instances_outside_the_assumptions_refute_nothing() -> None:
-    longer = convergence.replay_cycle({"eta": "3/5", "start": "1/10", "lam": "1"})
+    longer = replay_cycle({"eta": "3/5", "start": "1/10", "lam": "1"})
     assert not longer.admissible and not longer.violated
-    small = phase_two.replay_theorem(phase_two.square_instance(1, "1/3", 60))
+    small = replay_theorem(square_instance(1, "1/3", 60))
     assert small.admissible and not small.violated
 
 

@@ -12,9 +12,12 @@ LEDGERS = sorted(path for path in (ROOT / "paper_checks").glob("*/*.py"))
 NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").glob("*.py") if path.name != "build.py")
 #: curves that are made by hand, since there is nothing to repeat: file and function, and why
 NOT_REPEATED = {
-    ("fedslr/convergence.py", "shift_runs"): "one run for each step, of a method that draws nothing",
-    ("fedslr/phase_two.py", "theorem_runs"): "the largest client of a method that draws nothing, and its bound",
-    ("fedslr/kl_cases.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
+    ("fedslr/section_5_a_theorem_1.py", "shift_runs"): "one run for each step, of a method that draws nothing",
+    (
+        "fedslr/section_5_d_theorem_3.py",
+        "theorem_runs",
+    ): "the largest client of a method that draws nothing, and its bound",
+    ("fedslr/section_5_b_theorem_2_rates.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
     ("afedpd/moment_pictures.py", "_draw_factors"): "exact factors",
     ("fedpd/skipping.py", "check_t3"): "a mean over the last rounds of many chains, one number for each p",
 }

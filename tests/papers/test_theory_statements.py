@@ -15,16 +15,17 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
+from paper_checks import fedslr
 from paper_checks.afedpd import lemmas as afedpd
 from paper_checks.afedpd import theory as afedpd_theory
 from paper_checks.dualfl import lemmas as dualfl
 from paper_checks.dualfl import theory as dualfl_theory
-from paper_checks.fedslr import lemmas as fedslr
-from paper_checks.fedslr import theory as fedslr_theory
+from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary_printed
+from paper_checks.fedslr.appendix_c_5_proof_of_theorem_3 import lemma_5, lemma_5_proof
 from paper_checks.steps import Step, claim_steps
 
 THEORY = {
-    "paper_checks.fedslr": fedslr_theory.CLAIMS,
+    "paper_checks.fedslr": fedslr.CLAIMS,
     "paper_checks.afedpd": afedpd_theory.CLAIMS,
     "paper_checks.dualfl": dualfl_theory.CLAIMS,
 }
@@ -64,8 +65,8 @@ def word_of(lemma: Lemma, region: str) -> str:
 
 def test_the_printed_c1_is_true_for_long_steps() -> None:
     """(70) as printed is refuted for short steps only: it is proved for L = 1 and eta from 1/4 to 1/2."""
-    assert word_of(fedslr.stationary_printed, "1 <= L <= 1, 1/4 <= eta <= 1/2") != "refuted"
-    assert word_of(fedslr.stationary_printed, "0 < L, 0 < eta < 1/(100*L)") == "refuted"
+    assert word_of(stationary_printed, "1 <= L <= 1, 1/4 <= eta <= 1/2") != "refuted"
+    assert word_of(stationary_printed, "0 < L, 0 < eta < 1/(100*L)") == "refuted"
 
 
 def test_a_fedpds_lemma_2_is_true_for_large_l() -> None:
@@ -91,8 +92,8 @@ def test_a_correction_that_is_false_repairs_nothing() -> None:
     from fedtheory.claims.checking import judge_claim
 
     steps = [
-        Step("printed", fedslr.lemma_5_proof),
-        Step("corrected", fedslr.lemma_5.with_constants(c=2), "repaired"),
+        Step("printed", lemma_5_proof),
+        Step("corrected", lemma_5.with_constants(c=2), "repaired"),
     ]
     made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better", false={"printed": "corrected"})
     found = judge_claim(made, "toy", Context())
@@ -102,6 +103,6 @@ def test_a_correction_that_is_false_repairs_nothing() -> None:
 def test_a_correction_of_what_stands_is_inconclusive() -> None:
     from fedtheory.claims.checking import judge_claim
 
-    steps = [Step("printed", fedslr.lemma_5), Step("corrected", fedslr.lemma_5, "repaired")]
+    steps = [Step("printed", lemma_5), Step("corrected", lemma_5, "repaired")]
     made = claim_steps("X", "toy", "Lemma 5", "A statement.", steps, repaired="better")
     assert judge_claim(made, "toy", Context()).status == "inconclusive"

@@ -19,9 +19,9 @@ from paper_checks.afedpd import published as afedpd_tables
 from paper_checks.dualfl import bounds, sequence
 from paper_checks.fedpd import drawn_samples, equivalences, skipping, statements, theorem_one, two_clients
 from paper_checks.fedpd import variance_reduced as oracle_two
-from paper_checks.fedslr import exact_runs, phase_two
-from paper_checks.fedslr import lemmas as fedslr
+from paper_checks.fedslr import bounds as fedslr
 from paper_checks.fedslr import printed as fedslr_tables
+from paper_checks.fedslr.appendix_c_3_proof_of_theorem_1 import drift_allowed
 from paper_checks.safari import generalisation as learning
 from paper_checks.safari import lemmas as safari
 from paper_checks.safari import no_worse
@@ -178,12 +178,12 @@ MUTANTS = {
         Mutant("L R_0 in (15)", bounds.rounds_of_15, "1 + 2 * L", "1 + L", ("T4.3b, rhs, (15), explicit",)),
     ),
     "fedslr": (
-        Mutant("the root of C_5", exact_runs.c5_of, "2 - 4", "1 - 4", ("T2c, constant C5",)),
-        Mutant("the exponent of (13)", exact_runs.bound_13, "4 * theta", "2 * theta", ("T2c, rhs, eq (13)",)),
+        Mutant("the root of C_5", fedslr.c5_of, "2 - 4", "1 - 4", ("T2c, constant C5",)),
+        Mutant("the exponent of (13)", fedslr.bound_13, "4 * theta", "2 * theta", ("T2c, rhs, eq (13)",)),
         Mutant("C_2 with L", fedslr.c2, "p.L / 2", "p.L", ("N1, constant C2",)),
-        Mutant("C_6 with L + 2", phase_two.c6, "(L + 1)", "(L + 2)", ("T3, constant C6",)),
-        Mutant("C_7 less a square", phase_two.c7, "(half + 1)", "half", ("T3-100, constant C7",)),
-        Mutant("2 L eta in (31)", fedslr.drift_allowed, "(L * eta)", "(2 * L * eta)", ("L1, rhs, Lemma 1",)),
+        Mutant("C_6 with L + 2", fedslr.c6, "(L + 1)", "(L + 2)", ("T3, constant C6",)),
+        Mutant("C_7 less a square", fedslr.c7, "(half + 1)", "half", ("T3-100, constant C7",)),
+        Mutant("2 L eta in (31)", drift_allowed, "(L * eta)", "(2 * L * eta)", ("L1, rhs, Lemma 1",)),
     ),
 }  # fmt: skip
 ROWS = [

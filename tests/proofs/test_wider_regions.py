@@ -14,7 +14,7 @@ from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.parameters.methods import prove_bound
 from fedtheory.proofs.parameters.wider import move_number, move_system, region_of_used, widest_region
 from fedtheory.proofs.regions.region import Region
-from paper_checks.fedslr import lemmas
+from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from paper_checks.fedslr import lemmas
 )
 def test_a_lemma_that_is_proved_on_a_region_is_proved_on_its_parts(region):
     """On the first two FedSLR's lemma was open, and proved on 0 < L, 0 < eta."""
-    stated = replace(lemmas.stationary, region=region)
+    stated = replace(stationary, region=region)
     found = prove_lemma(stated)
     assert found.word == "proved for all parameters"
     assert verify_lemma(stated, found) is None  # of the region that was asked for
@@ -71,5 +71,5 @@ def test_a_statement_that_needs_its_bounds_is_not_proved_without_them():
         lambda p: GradientDescent(p["lr"]), region.format("3/L"), 1, "squared_distance", "(1-lr*mu)**2"
     )
     assert false.judgement.word == "refuted"
-    moved = move_system(lemmas.stationary.cases[0].system, ParameterField(Region.parse("0 < eta, 0 < L")))
+    moved = move_system(stationary.cases[0].system, ParameterField(Region.parse("0 < eta, 0 < L")))
     assert moved.at({"eta": Fraction(1, 3), "L": Fraction(2)}).rows

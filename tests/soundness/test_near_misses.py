@@ -22,7 +22,7 @@ from fedtheory.claims.statements.worlds import bar
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.refutations import Instance
 from paper_checks.averaged_quadratics import MEAN_OF_CLIENTS
-from paper_checks.fedslr.lemmas import stationary
+from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary
 from paper_checks.safari.lemmas import PERTURBED
 from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 

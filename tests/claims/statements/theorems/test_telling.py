@@ -26,8 +26,10 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.vectors import Form, Vector
 from paper_checks.dualfl import algorithm_two, duality, equivalences, exact_rates, rates
 from paper_checks.fedpd import rounds as fedpd_rounds
-from paper_checks.fedslr import theorems as fedslr
-from paper_checks.fedslr.variants import feddyn
+from paper_checks.fedslr import appendix_c_3_proof_of_theorem_1 as fedslr
+from paper_checks.fedslr.section_5_a_theorem_1 import STATIONARY
+from paper_checks.fedslr.section_5_d_theorem_3 import NEXT_POINT
+from paper_checks.fedslr.z_ours_equivalences import feddyn
 from tests.support.read_words import WordReader, is_same
 from tests.support.theorems import PROXIMAL_POINT
 
@@ -212,9 +214,9 @@ STATES = {
     "FedPD, exact": replace(of_fedpd(None), region="0 < L, 0 < eta", states=fedpd_rounds.EXACT),
     "FedPD, inexact": replace(of_fedpd(None), region="0 < L, 0 < eta, 0 < eps", states=fedpd_rounds.INEXACT),
     "FedSLR": fedslr.LEMMA_3,
-    "FedSLR near a cluster point": fedslr.STATIONARY,
+    "FedSLR near a cluster point": STATIONARY,
     "a client of FedSLR": fedslr.LEMMA_1,
-    "proximal steps": fedslr.NEXT_POINT,
+    "proximal steps": NEXT_POINT,
 }
 
 

@@ -1,4 +1,4 @@
-"""Each component alone: Tables 7 and 8."""
+"""Appendix B.3.3: each component alone, Tables 7 and 8."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Fault, Finding, Reading, Role
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Reading, Role
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
-from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
+from paper_checks.fedslr.appendix_b_3_2_sensitivity import accuracies
 from paper_checks.fedslr.protocol import END, claim_experiment
 from paper_checks.fedslr.runs import GKR, fedslr, final_accuracy, of, scale
-from paper_checks.fedslr.sensitivity import accuracies
 
+CLAIMS: list[Claim] = []
+
+# ---- Tables 7 and 8 --------------------------------------------------------------------------------------------------
 PURE = 10.0  #: the paper's lam that leaves nothing of the global part
 STARTS = {"copy": "p_0 = w_0", "zero": "p_0 = 0"}
 
@@ -60,7 +61,7 @@ def check_pure(ctx: Context, *, penalty: float | None = None) -> Iterator[Findin
     )
 
 
-CLAIMS = [
+CLAIMS += [
     claim_experiment(
         "FEDSLR-Q9",
         "Appendix B.3.3; Tables 7 and 8",

@@ -1,4 +1,4 @@
-"""FedSLR's own parameters: Tables 3 to 6, always with the control lam = 0."""
+"""Appendix B.3.2: FedSLR's own parameters, Tables 3 to 6, always with the control lam = 0."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading, Role, Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Part, Reading, Role, Table, holds
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered_in_points
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause
 from paper_checks.fedslr import printed
 from paper_checks.fedslr.protocol import END, NOISE, claim_experiment
 from paper_checks.fedslr.runs import fedslr, scale
 
+CLAIMS: list[Claim] = []
+
+# ---- What is swept and compared --------------------------------------------------------------------------------------
 MODELS = {"GKR": "common_accuracy", "mixed": "personal_accuracy"}
 
 
@@ -114,22 +114,19 @@ def _ours(ctx: Context, symbol: str, runs: Mapping[float, Repeated]) -> Table:
     return make_table(title, columns, rows)
 
 
-def same_common_model(ctx: Context, runs: Mapping[float, Repeated], base: float) -> Iterator[Finding]:
-    """Whether GKR is the same number for number whatever mu is."""
-    first = runs[base].logs(ctx)
-    same = all(
-        (a[name] == b[name]).all()
-        for group in runs.values()
-        for a, b in zip(group.logs(ctx), first, strict=False)  # the seeds that both have
-        for name in ("common_accuracy", "floats_down", "factored_size")
+def claim_sweep(id: str, swept: Swept, source: str, clauses: tuple[Clause, ...], wrong: str, stays: str) -> Claim:
+    """Make the claim of a swept parameter; its fault is a mistake in the method, with which the size of the part ``stays`` does not fall."""
+    return claim_experiment(
+        id,
+        source,
+        clauses,
+        partial(check_sweep, swept=swept),
+        (Fault(wrong, stays, {"mistake": wrong}, or_undecided=True),),
+        lambda ctx: list_runs(swept.runs(ctx).values()),
     )
-    text = (
-        "GKR's accuracy, size and traffic are equal number for number in all runs; Table 4 prints 720.60 GB for two values of mu and 722.60 "
-        "for the others"
-    )
-    yield holds("GKR does not see mu", same, "real data", text, role="reading")
 
 
+# ---- Table 3 ---------------------------------------------------------------------------------------------------------
 def without_smaller(ctx: Context, runs: Mapping[float, Repeated], base: float) -> Iterator[Finding]:
     """What a proper penalty is better than where this size tries none below it."""
     if base == min(value for value in runs if value > 0):
@@ -145,17 +142,6 @@ def lam_compared(model: str, other: float, base: float, values: Sequence[float])
     if other == values[0]:
         return f"{model}: proper against the smallest", "printed"
     return (f"{model}: against lam = {other:g}", "reading") if other < base else None
-
-
-def mu_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role] | None:
-    """The mixed model is best between the extremes."""
-    role: Role = "printed" if other in (values[0], values[-1]) else "reading"
-    return (f"against mu = {other:g}", role) if model == "mixed" else None
-
-
-def eta_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role]:
-    """Both models are best at the base value."""
-    return f"{model}: against eta_g = {other:g}", "printed"
 
 
 TABLES_3_AND_5 = (
@@ -176,6 +162,52 @@ LAM = Swept(
     "Small matrices pay late: a layer of 64 x 64 is sent by factors below rank 32 only, so the penalties are larger than the paper's.",
     besides=without_smaller,
 )
+CLAIMS += [
+    claim_sweep(
+        "FEDSLR-Q5",
+        LAM,
+        "Appendix B.3.2; Table 3",
+        (
+            Clause(
+                "A larger low-rank penalty means fewer parameters of GKR and of the mixed model",
+                ("parameters of GKR", "parameters of the mixed"),
+            ),
+            Clause("and less traffic,", ("traffic",)),
+            Clause("too large a one costs accuracy,", tuple(f"{model}: too large" for model in MODELS)),
+            Clause(
+                "and a proper one improves the accuracy of both over the smallest.",
+                tuple(f"{model}: proper against" for model in MODELS),
+            ),
+        ),
+        "no proximal step at the server",
+        "parameters of GKR, step 2",
+    ),
+]
+
+
+# ---- Table 4 ---------------------------------------------------------------------------------------------------------
+def same_common_model(ctx: Context, runs: Mapping[float, Repeated], base: float) -> Iterator[Finding]:
+    """Whether GKR is the same number for number whatever mu is."""
+    first = runs[base].logs(ctx)
+    same = all(
+        (a[name] == b[name]).all()
+        for group in runs.values()
+        for a, b in zip(group.logs(ctx), first, strict=False)  # the seeds that both have
+        for name in ("common_accuracy", "floats_down", "factored_size")
+    )
+    text = (
+        "GKR's accuracy, size and traffic are equal number for number in all runs; Table 4 prints 720.60 GB for two values of mu and 722.60 "
+        "for the others"
+    )
+    yield holds("GKR does not see mu", same, "real data", text, role="reading")
+
+
+def mu_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role] | None:
+    """The mixed model is best between the extremes."""
+    role: Role = "printed" if other in (values[0], values[-1]) else "reading"
+    return (f"against mu = {other:g}", role) if model == "mixed" else None
+
+
 MU = Swept(
     "mu",
     "mu",
@@ -186,6 +218,27 @@ MU = Swept(
     at_laptop_size="On digits a smaller penalty costs no accuracy that could be seen, so this size leaves the lower side of the optimum open.",
     besides=same_common_model,
 )
+CLAIMS += [
+    claim_sweep(
+        "FEDSLR-Q6",
+        MU,
+        "Appendix B.3.2; Table 4",
+        (
+            Clause("A larger sparse penalty means fewer parameters of the mixed model,", ("parameters of the mixed",)),
+            Clause("whose accuracy is best between the extremes.", ("against mu",)),
+        ),
+        "no proximal step in the personal component",
+        "parameters of the mixed model, step 1",
+    ),
+]
+
+
+# ---- Table 5 ---------------------------------------------------------------------------------------------------------
+def eta_compared(model: str, other: float, base: float, values: Sequence[float]) -> tuple[str, Role]:
+    """Both models are best at the base value."""
+    return f"{model}: against eta_g = {other:g}", "printed"
+
+
 ETA = Swept(
     "eta",
     "eta_g",
@@ -196,6 +249,27 @@ ETA = Swept(
     "The server's threshold is eta_g * lam, but for convex losses the limit and its rank do not depend on eta_g: what a larger one prunes "
     "belongs to the way there. The best eta_g belongs to a problem and a number of rounds; the paper's is CIFAR-100's.",
 )
+CLAIMS += [
+    claim_sweep(
+        "FEDSLR-Q7",
+        ETA,
+        "Appendix B.3.2; Table 5",
+        (
+            Clause("A larger proximal step size means fewer parameters", ("parameters of GKR",)),
+            Clause("and less traffic,", ("traffic",)),
+            Clause("and accuracy is best at eta_g = 10.", tuple(f"{model}: against eta_g" for model in MODELS)),
+        ),
+        "no proximal step at the server",
+        "parameters of GKR, step 1",
+    ),
+]
+
+
+# ---- Table 6 ---------------------------------------------------------------------------------------------------------
+def _early(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
+    return np.array(
+        [log[MODELS[model]][int(np.searchsorted(log["round"], 0.1 * log["round"][-1]))] for log in runs.logs(ctx)]
+    )
 
 
 def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterator[Finding]:
@@ -230,67 +304,7 @@ def check_epochs(ctx: Context, *, few: int = 1, stopped: bool = False) -> Iterat
         )
 
 
-def _early(ctx: Context, runs: Repeated, model: str) -> NDArray[np.float64]:
-    return np.array(
-        [log[MODELS[model]][int(np.searchsorted(log["round"], 0.1 * log["round"][-1]))] for log in runs.logs(ctx)]
-    )
-
-
-def claim_sweep(id: str, swept: Swept, source: str, clauses: tuple[Clause, ...], wrong: str, stays: str) -> Claim:
-    """Make the claim of a swept parameter; its fault is a mistake in the method, with which the size of the part ``stays`` does not fall."""
-    return claim_experiment(
-        id,
-        source,
-        clauses,
-        partial(check_sweep, swept=swept),
-        (Fault(wrong, stays, {"mistake": wrong}, or_undecided=True),),
-        lambda ctx: list_runs(swept.runs(ctx).values()),
-    )
-
-
-CLAIMS = [
-    claim_sweep(
-        "FEDSLR-Q5",
-        LAM,
-        "Appendix B.3.2; Table 3",
-        (
-            Clause(
-                "A larger low-rank penalty means fewer parameters of GKR and of the mixed model",
-                ("parameters of GKR", "parameters of the mixed"),
-            ),
-            Clause("and less traffic,", ("traffic",)),
-            Clause("too large a one costs accuracy,", tuple(f"{model}: too large" for model in MODELS)),
-            Clause(
-                "and a proper one improves the accuracy of both over the smallest.",
-                tuple(f"{model}: proper against" for model in MODELS),
-            ),
-        ),
-        "no proximal step at the server",
-        "parameters of GKR, step 2",
-    ),
-    claim_sweep(
-        "FEDSLR-Q6",
-        MU,
-        "Appendix B.3.2; Table 4",
-        (
-            Clause("A larger sparse penalty means fewer parameters of the mixed model,", ("parameters of the mixed",)),
-            Clause("whose accuracy is best between the extremes.", ("against mu",)),
-        ),
-        "no proximal step in the personal component",
-        "parameters of the mixed model, step 1",
-    ),
-    claim_sweep(
-        "FEDSLR-Q7",
-        ETA,
-        "Appendix B.3.2; Table 5",
-        (
-            Clause("A larger proximal step size means fewer parameters", ("parameters of GKR",)),
-            Clause("and less traffic,", ("traffic",)),
-            Clause("and accuracy is best at eta_g = 10.", tuple(f"{model}: against eta_g" for model in MODELS)),
-        ),
-        "no proximal step at the server",
-        "parameters of GKR, step 1",
-    ),
+CLAIMS += [
     claim_experiment(
         "FEDSLR-Q8",
         "Appendix B.3.2; Table 6",

@@ -1,33 +1,43 @@
-"""FedSLR's derived theorems on instances that are solved by hand: inexact rounds, printed Algorithm 2, and GPGD's drift."""
+"""Ours: instances that are solved by hand: inexact rounds, printed Algorithm 2, and GPGD's drift."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.algorithms import FedSLR, GlobalProximal
-from fedtheory.algorithms.fedslr import FedSLRState
-from fedtheory.claims.statements.theorems.runs import run_on_quadratics
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
+import numpy as np
+
+from fedtheory.algorithms import GlobalProximal
+from fedtheory.algorithms.fedslr import FedSLR, FedSLRState
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, PlayedStates, Theorem, at_most, run_on_quadratics
+from fedtheory.claims.orderings import make_table
 from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, vector_of
+from fedtheory.measures.ground_truth import solve_with_cvxpy
+from fedtheory.running.runner import run
 from paper_checks.averaged_quadratics import (
+    MEAN_OF_CLIENTS,
     OF_STEPS,
     GivenAnswers,
     ends_there,
     follow_steps,
+    local_steps_of,
     one_quadratic,
     script_of_steps,
     sums_of_clients,
 )
-from paper_checks.fedslr.unknown_functions import UnknownFunctions
+from paper_checks.fedslr.notation import derived
+from paper_checks.fedslr.played import UnknownFunctions
 from paper_checks.given_gradients import SCRIPT
+from paper_checks.steps import Step
+from problems.low_rank import low_rank_regression
+
+CLAIMS: list[Claim] = []
+
 
 # ---- N14: Phase I on equal quadratics --------------------------------------------------------------------------------
-
-
 def play_exact(w: World, p: Parameters, last: int) -> list[Any]:
     """Phase I's own rounds with exact solves on f_i = h ||w - b||^2/2, from any model and any duals."""
     b, z, x, gamma = w.vector("b"), w.vector("z"), w.vector("w"), w.vector("gamma_i", True)
@@ -158,11 +168,39 @@ STABLE = Theorem(
         "(eta*h*(1 + Q) + 2*(1 - Q))*norm2(eta*h*(w - b) - eta*gamma)",
     },
 )
+CLAIMS += [
+    derived(
+        "FEDSLR-N14",
+        "Phase I on f_i = h ||w - b||^2/2, lam = 0",
+        (
+            Clause("All f_i alike: exact rounds divide w_t + eta_g gamma_t - b by 1 + eta_g h.", ("exact",)),
+            Clause(
+                "K gradient steps end at b + (1 + q^K x)/(1 + x) (w_t - b) + eta_g (1 - q^K)/(1 + x) gamma_t, x = eta_g h, q = 1 - eta_l (h + "
+                "1/eta_g);",
+                ("K gradient steps",),
+            ),
+            Clause("with them a round has determinant q^K,", ("determinant",)),
+            Clause("and is stable for 0 < q < 1: w_t -> b, gamma_t -> 0.", ("stable",)),
+        ),
+        [
+            Step("exact", EXACT_ROUND),
+            Step("K gradient steps", gradient_steps(), wrong={"two steps for one": gradient_steps(2)}),
+            Step(
+                "determinant",
+                inexact_rounds(),
+                wrong={"the server divides by eta_g": inexact_rounds(printed=True)},
+            ),
+            Step("stable", STABLE),
+        ],
+        readings=[
+            "Q stands for q^K, which is taken to be above 0, eta for eta_g and lr for eta_l. a_11, ..., a_22 are the entries of a round's matrix."
+        ],
+        kind="identity",
+    ),
+]
 
 
 # ---- N15: printed Algorithm 2 ----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class UnknownComposite(UnknownFunctions):
     """Clients and a regulariser of which only (sub)gradients at the answers of their proximal operators are known."""
@@ -267,9 +305,58 @@ def diverges(printed: bool = True) -> Theorem:
     )
 
 
+def where_line_10_ends(ctx: Context, *, printed: bool = True, power: int = 2) -> Iterator[Finding]:
+    """Runs with a nuclear norm against CVXPY's solution for eta_g^2 lam."""
+    task = {"n": 3, "rows": 5, "columns": 4, "nonzeros": 2, "samples": 30, "seed": ctx.seed}
+    weight, rows = 0.3, []
+    for eta in (0.8, 1.5, 2.0):
+        method = FedSLR(eta, printed=printed)
+        problem = low_rank_regression(**task, weight=weight).problem
+        end = run(method, problem, np.zeros(problem.d), 600, seed=ctx.seed, progress=False).state.x[0]
+        scaled, _, _ = solve_with_cvxpy(low_rank_regression(**task, weight=weight * eta**power).problem)
+        own, _, _ = solve_with_cvxpy(problem)
+        rows.append([eta, *(float(np.linalg.norm(end - at) / np.linalg.norm(own)) for at in (own, scaled))])
+    told = "distance to the solution for eta_g^2 lam, relative, after 600 rounds"
+    yield at_most("CVXPY", [row[2] for row in rows], 1e-4, "numeric", told)
+    yield make_table("Where printed Algorithm 2 ends", ["eta_g", "from the solution for lam", "for eta_g^2 lam"], rows)
+
+
+CLAIMS += [
+    derived(
+        "FEDSLR-N15",
+        "Algorithm 2, line 10",
+        (
+            Clause(
+                "With gamma/eta_g for eta_g gamma, as printed, Algorithm 2 solves (P1) with eta_g^2 lam for lam where models and duals converge,",
+                ("another problem",),
+            ),
+            Clause(
+                "and on h ||w||^2/2 every round after the first multiplies w_t by m = -1 - c, c = (h (1 - 2 eta_g^2) - 2 eta_g)/(eta_g (1 + "
+                "eta_g h)): it diverges for c > 0, which is h > 2 eta_g/(1 - 2 eta_g^2), eta_g < 1/sqrt(2).",
+                ("divergence",),
+            ),
+        ),
+        [
+            Step(
+                "another problem",
+                line_10_solves(),
+                wrong={"eta_g gamma": line_10_solves(printed=False)},
+            ),
+            Step("divergence", diverges(), wrong={"eta_g gamma at the server": diverges(printed=False)}),
+        ],
+        assumptions=["exact local solves, all clients, f_i and R convex and finite"],
+        readings=["The experiments are said to run Algorithm 2 with eta_g = 10; the public code multiplies."],
+        kind="divergence",
+        besides=where_line_10_ends,
+        faults=(
+            Fault("the server multiplies", "CVXPY", {"printed": False}),
+            Fault("eta_g lam", "CVXPY", {"power": 1}),
+        ),
+    ),
+]
+
+
 # ---- N19: GPGD -------------------------------------------------------------------------------------------------------
-
-
 def gradients_of(p: Parameters, i: int, x: Any, b: Any) -> dict[str, Any]:
     """For K = 1, where 1 - Q_i = eta h_i: (1 - Q_i) b_i, and the gradient at w."""
     h = getattr(p, f"h_{i}")
@@ -317,3 +404,47 @@ def three_steps(steps: int = 3) -> Theorem:
         rounds={"t": 0},
         quantities={"X": "dot(x, c)", "C": "norm2(c)", "slope": "dot(grad(f, x), c)"},
     )
+
+
+CLAIMS += [
+    derived(
+        "FEDSLR-N19",
+        "GPGD, (20) and (21), with lam = 0",
+        (
+            Clause(
+                "On f_i = h_i ||w - b_i||^2/2, 0 < eta h_i < 2, K local steps of GPGD end at b_i + q_i^K (w - b_i), q_i = 1 - eta h_i,",
+                ("K local steps",),
+            ),
+            Clause(
+                "so that their mean over all clients is P w + k, k the mean of (1 - q_i^K) b_i and P that of q_i^K, inside (-1, 1);",
+                ("mean over clients",),
+            ),
+            Clause(
+                "then a round multiplies the distance from k/(1 - P) = sum (1 - q_i^K) b_i/sum (1 - q_i^K) by |P|, and GPGD ends there,",
+                ("every round",),
+            ),
+            Clause("at the minimiser for K = 1,", ("one step",)),
+            Clause(
+                "and in general not for more: with h = 1, 4, b = 0, 1, eta = 1/10 and K = 3 at 784/1055 for 4/5.",
+                ("three steps",),
+            ),
+        ),
+        [
+            Step(
+                "K local steps",
+                local_steps_of(GlobalProximal),
+                wrong={"two local steps for one": local_steps_of(GlobalProximal, 2)},
+            ),
+            Step("mean over clients", MEAN_OF_CLIENTS),
+            Step("every round", DRIFTS),
+            Step("one step", ONE_STEP),
+            Step("three steps", three_steps(), wrong={"one local step more": three_steps(4)}),
+        ],
+        readings=[
+            "Q and Q_i stand for q^K and q_i^K, lr for eta; n + 1 is the number of clients. For K = 1 the gradient of sum f_i is a "
+            "multiple of sum (1 - q_i) w - sum (1 - q_i) b_i, 0 at that limit alone.",
+            "With lam > 0 the printed threshold eta lam stands against K steps of size eta: it regularises about K times too little.",
+        ],
+        kind="divergence",
+    ),
+]

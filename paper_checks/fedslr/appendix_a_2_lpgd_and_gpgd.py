@@ -1,4 +1,4 @@
-"""FedSLR's Appendices A.1 to A.5: what its operators cost, the alternatives LPGD and GPGD, other components, and Algorithm 3."""
+"""Appendix A.2: the alternatives LPGD, with a proximal step in every local one, and GPGD, with FedAvg's local steps."""
 
 from __future__ import annotations
 
@@ -13,57 +13,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import FedSLR
+from fedtheory.algorithms import FedSLR, GlobalProximal, LocalProximal, ProximalGradient
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.algorithms.proximal import GlobalProximal, LocalProximal, ProximalGradient
-from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Role, Table
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import assume, at_most, decided, equal, holds, proved, refute
-from fedtheory.claims.protocol import Setting
+from fedtheory.claims import Context, PlayedStates, Theorem, assume, at_most, decided, draw_bound, holds, proved, refute
+from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Picture, Reading, Replay, Table
 from fedtheory.claims.statements.theorems.runs import QuadraticOfRun, WorldQuadratics
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
-from fedtheory.core.arrays import along_batch
 from fedtheory.core.layers import Layer, factor_floats, ranks
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key, ScriptedKey
-from fedtheory.core.regularisers import L1, NuclearNorm, Regulariser, regularised, soft_threshold
-from fedtheory.local.proximal_steps import ProximalSteps, ShiftedProblem
+from fedtheory.core.regularisers import L1, NuclearNorm, Regulariser
+from fedtheory.local.proximal_steps import ProximalSteps
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures.ground_truth import solve_with_cvxpy
-from fedtheory.measures.paired import paired_difference
 from fedtheory.proofs.facts import compare
 from fedtheory.running.runner import run
 from paper_checks.averaged_quadratics import GivenAnswers
-from paper_checks.fedslr.exact_runs import PAPER, claim, fractions_of
-from paper_checks.fedslr.latency import takes_at_most
-from paper_checks.fedslr.unknown_functions import UnknownFunctions, plant
-from paper_checks.fedslr.variants import algorithm_3
+from paper_checks.fedslr.notation import PAPER, claim
+from paper_checks.fedslr.played import UnknownFunctions, fractions_of, plant
 from paper_checks.given_gradients import SCRIPT, column
 from paper_checks.grounds import are_so
 from paper_checks.steps import Step
 from problems.low_rank import low_rank_regression
 from problems.quadratics import Quadratic
 
-SIDE = 256  #: of the matrix whose decomposition is timed
+CLAIMS: list[Claim] = []
+
+# ---- LPGD: ranks -----------------------------------------------------------------------------------------------------
 SQUARE = (Layer("matrix", (2, 2)),)
-
-# ---- A.1: cost --------------------------------------------------------------------------------------------------------
-
-
-def check_cost_of_prox(ctx: Context, *, decomposed: bool = True) -> Iterator[Finding]:
-    """The singular value decomposition beside the rest of the nuclear prox, by CPU time in turns."""
-    w = ctx.rng().standard_normal((SIDE, SIDE))
-    u, s, vt = np.linalg.svd(w)
-    work = (lambda: np.linalg.svd(w)) if decomposed else (lambda: soft_threshold(s, 1.0))
-    text = f"CPU time of shrinking and multiplying back, in times that of the decomposition of a {SIDE} x {SIDE} matrix"
-    yield takes_at_most("share of the decomposition", 0.5, lambda: (u * soft_threshold(s, 1.0)) @ vt, work, text)
-
-
-# ---- A.2: LPGD --------------------------------------------------------------------------------------------------------
 
 
 def local_models(regulariser: Regulariser, centres: Any, lr: Any) -> Any:
@@ -161,7 +139,27 @@ def _truth(problem: Any) -> NDArray[np.float64]:
     return np.asarray(trace.state.x)
 
 
-def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) -> Iterator[Finding]:
+CLAIMS += [
+    Claim(
+        "FEDSLR-D2a",
+        PAPER,
+        "bound",
+        "Appendix A.2, LPGD",
+        "w_{t+1} = mean_i w_{i,t+1} is not of low rank unless all w_{i,t+1} are equal.",
+        check_average,
+        (
+            Fault("equal clients", "unless all are equal", {"c2": "3"}, holds=True),
+            Fault("the same matrix twice", "ranks add up", {"alike": True}),
+        ),
+        repaired="For all local models of ranks r_1, ..., r_M but a null set of them the average has the rank sum_i r_i, or full rank where that is "
+        "less; it never has a larger one.",
+        replay=replay_average,
+    ),
+]
+
+
+# ---- LPGD: what is sent ----------------------------------------------------------------------------------------------
+def check_lpgd_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) -> Iterator[Finding]:
     """Ranks and sizes of LPGD's local models for growing weights; the word 'guaranteed' is looked at apart."""
     rows, sizes = [], []
     drawn = [int(seed) for seed in ctx.seeds(3)]
@@ -204,9 +202,20 @@ def check_uplink(ctx: Context, *, weights: tuple[float, ...] = (0.3, 1.0, 3.0)) 
     )
 
 
-# ---- A.2: GPGD --------------------------------------------------------------------------------------------------------
+CLAIMS += [
+    Claim(
+        "FEDSLR-D2b",
+        PAPER,
+        "bound",
+        "Appendix A.2, LPGD",
+        "LPGD's local models are of low rank for lam large enough, and can then be sent by factors, so that the uplink can be reduced.",
+        check_lpgd_uplink,
+        (Fault("small weights", "a large weight", {"weights": (0.003, 0.01, 0.03)}),),
+    ),
+]
 
 
+# ---- GPGD ------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TwoWithRegulariser(WorldQuadratics):
     """Two clients with quadratics on vectors of a world, and a regulariser, of which a subgradient at answers of its proximal operator is known."""
@@ -306,123 +315,7 @@ def global_prox_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]
     yield at_most("FedSLR", away["FedSLR"], 1e-4, "numeric", f"FedSLR is {away['FedSLR']:.0e} away")
 
 
-# ---- A.3: components --------------------------------------------------------------------------------------------------
-
-GLOBAL_WEIGHTS, PERSONAL_WEIGHTS = (0.03, 0.1, 0.3), (0.01, 0.03, 0.1)
-DRAWS = 10
-
-
-def recovery_error(task: Any, low_rank_global: bool, low_rank_personal: bool) -> float:
-    """Least mean error of W_i = w + p_i over a grid of weights, (P1) and (P2) solved by proximal gradient steps."""
-    inner, layers = task.problem.inner, task.problem.layers
-    lr = 1 / float(constant(inner, "L"))
-
-    def penalty(low_rank: bool, weights: tuple[float, ...], axes: int) -> Regulariser:
-        weight = along_batch(list(weights)).reshape(-1, *[1] * (axes + 1))
-        return NuclearNorm(weight, layers) if low_rank else L1(weight)
-
-    outer = regularised(inner, penalty(low_rank_global, GLOBAL_WEIGHTS, 1))
-    start = np.zeros((len(GLOBAL_WEIGHTS), inner.d))
-    w = run(ProximalGradient(lr), outer, start, 150, every=150, progress=False).state.x
-    personal = penalty(low_rank_personal, PERSONAL_WEIGHTS, 2)
-    p0 = np.zeros((len(PERSONAL_WEIGHTS), len(GLOBAL_WEIGHTS), inner.n, inner.d))
-    p, _ = ProximalSteps(200, lr, personal)(Subproblem(ShiftedProblem(inner, w[None])), p0, Key(0, 0), None)
-    return float(task.error(w[None] + p).min())
-
-
-def check_components(ctx: Context, *, low_rank: bool = True, draws: int = DRAWS) -> Iterator[Finding]:
-    """LR+S against S+S, LR+LR and S+LR on models that are low rank plus sparse, each with its best weights, paired over draws."""
-    names = {"LR+S": (low_rank, False), "S+S": (False, False), "LR+LR": (True, True), "S+LR": (False, True)}
-    found = {
-        name: [
-            recovery_error(low_rank_regression(10, nonzeros=6, seed=10 * ctx.seed + k), *kinds) for k in range(draws)
-        ]
-        for name, kinds in names.items()
-    }
-    yield Table(
-        f"Mean relative error of W_i, {draws} draws",
-        ["components", "error"],
-        [[name, float(np.mean(errors))] for name, errors in found.items()],
-    )
-    for name in ("S+S", "LR+LR", "S+LR"):
-        difference = paired_difference(found[name], found["LR+S"])
-        role: Role = "printed" if name == "S+S" else "reading"
-        text = f"error of {name} less that of LR+S: {difference}"
-        yield holds(f"LR+S before {name}", difference.sign > 0, "numeric", text, role=role)
-    yield Reading(
-        "Of models that are low rank plus sparse, where the statement is to be expected; the paper reports no experiment with other components. Of "
-        "S+LR and LR+LR it says that they would be inefficient, and nothing of what they express: here they are readings."
-    )
-
-
-#: what "extremely inefficient" is read as: an l1 step takes at most this share of the time
-SHARE_OF_A_STEP = 0.1
-
-
-def check_cost_of_components(ctx: Context, *, low_rank: bool = True) -> Iterator[Finding]:
-    """A proximal gradient step on a personal component under ||.||_1 and under the nuclear norm, by CPU time in turns."""
-    layer = (Layer("matrix", (SIDE, SIDE)),)
-    w = ctx.rng().standard_normal((1, SIDE * SIDE))
-    sparse, other = L1(1.0), NuclearNorm(1.0, layer) if low_rank else L1(1.0)
-    text = f"CPU time of the prox of ||.||_1 on a {SIDE} x {SIDE} layer, in times that of the nuclear norm"
-    yield takes_at_most("a sparse step", SHARE_OF_A_STEP, lambda: sparse.prox(w, 1.0), lambda: other.prox(w, 1.0), text)
-    yield Reading(
-        f"'Extremely inefficient' is read as: ten times the time at least. Weights of a {SIDE} x {SIDE} layer."
-    )
-
-
-# ---- A.5: Algorithm 3 -------------------------------------------------------------------------------------------------
-
-
-def memory_runs(ctx: Context, *, method: Any = FedSLR) -> Iterator[Finding]:
-    """Algorithms 1 and 3 with a nuclear norm."""
-    problem: Any = low_rank_regression(seed=ctx.seed).problem
-    ends = [
-        run(algorithm, problem, np.zeros(problem.d), 200, every=200, progress=False).state.x
-        for algorithm in (method(0.08), FedSLR(0.08, server="average"))
-    ]
-    yield equal("with a nuclear norm", ends[0], ends[1], "numeric", "200 rounds on low-rank regression", rtol=1e-10)
-
-
-CLAIMS: list[Claim] = [
-    Claim(
-        "FEDSLR-D1",
-        PAPER,
-        "ordering",
-        "Appendix A.1",
-        "The singular value decomposition is what the proximal operator of the nuclear norm costs.",
-        check_cost_of_prox,
-        (
-            Fault(
-                "the threshold in the place of the decomposition", "share of the decomposition", {"decomposed": False}
-            ),
-        ),
-        setting=lambda ctx: Setting("random matrices", "this machine's processor", False),
-    ),
-    Claim(
-        "FEDSLR-D2a",
-        PAPER,
-        "bound",
-        "Appendix A.2, LPGD",
-        "w_{t+1} = mean_i w_{i,t+1} is not of low rank unless all w_{i,t+1} are equal.",
-        check_average,
-        (
-            Fault("equal clients", "unless all are equal", {"c2": "3"}, holds=True),
-            Fault("the same matrix twice", "ranks add up", {"alike": True}),
-        ),
-        repaired="For all local models of ranks r_1, ..., r_M but a null set of them the average has the rank sum_i r_i, or full rank where that is "
-        "less; it never has a larger one.",
-        replay=replay_average,
-    ),
-    Claim(
-        "FEDSLR-D2b",
-        PAPER,
-        "bound",
-        "Appendix A.2, LPGD",
-        "LPGD's local models are of low rank for lam large enough, and can then be sent by factors, so that the uplink can be reduced.",
-        check_uplink,
-        (Fault("small weights", "a large weight", {"weights": (0.003, 0.01, 0.03)}),),
-    ),
+CLAIMS += [
     claim(
         "FEDSLR-D2c",
         "Appendix A.2, GPGD",
@@ -437,38 +330,5 @@ CLAIMS: list[Claim] = [
         kind="divergence",
         besides=global_prox_runs,
         faults=plant("FedSLR", "threshold lambda in place of lambda eta", "no proximal step at the server"),
-    ),
-    Claim(
-        "FEDSLR-D3",
-        PAPER,
-        "ordering",
-        "Appendix A.3",
-        "The expressiveness of sparse global and personal components (S+S) is limited compared to a low-rank global and a sparse personal one "
-        "(LR+S).",
-        check_components,
-        (Fault("S+S on both sides", "LR+S before S+S", {"low_rank": False, "draws": 3}),),
-        setting=lambda ctx: Setting("random models of clients", "fits by components", False),
-    ),
-    Claim(
-        "FEDSLR-D3-COST",
-        PAPER,
-        "ordering",
-        "Appendix A.3",
-        "A low-rank personal component needs a singular value decomposition in every personalised step, which is extremely inefficient beside the "
-        "sparse one, and S+S is not.",
-        check_cost_of_components,
-        (Fault("a sparse one on both sides", "a sparse step", {"low_rank": False}),),
-        setting=lambda ctx: Setting("random matrices", "this machine's processor", False),
-    ),
-    claim(
-        "FEDSLR-D5",
-        "Appendix A.5; Algorithm 3",
-        "Algorithm 3 produces the global iterates of Algorithm 1.",
-        [Step("a round", algorithm_3(), wrong={"the server divides by eta_g": algorithm_3(printed=True)})],
-        assumptions=["exact local solves, or any with one answer", "gamma_0 = mean_i gamma_{i,0}"],
-        readings=["Of all n clients s = n take part. Both servers ask R's operator the same, whatever it is."],
-        kind="equivalence",
-        besides=memory_runs,
-        faults=plant("with a nuclear norm", "no proximal step at the server", "server dual of before the round"),
     ),
 ]
