@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.claims.statements.theorems.states import StateTrace
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import SolverFailed
+from fedtheory.core.errors import CannotTrace, SolverFailed
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import read
 from fedtheory.proofs.every_n.vectors import Form
@@ -166,9 +167,7 @@ class PotentialProgram:
         return float(program.bounds @ multipliers) if status in SOLVED else math.inf
 
     def _trace(self, last: int, *, number: int, start: bool = False) -> _Numbers:
-        states = self.theorem.states
-        assert states is not None
-        trace = states.trace(self.point, self.theorem.parameters, last, start=start, number=number)
+        trace = follow(self.theorem, self.point, last, number, start=start)
         return _Numbers.of(self.theorem, trace, self.point)
 
     def _start(self) -> None:
@@ -200,10 +199,22 @@ class PotentialProgram:
         rate = 1.0 if self.bound.rate is None else self._value(self.bound.rate)
         measure = {name: self._value(e) for name, e in self.bound.measure.items()}
         known = {at: self._value(e) for at, e in self.bound.step.items()}
-        known |= {(name, 0): -self._value(e) for name, e in self.bound.paid.items()}
-        known |= {(name, self.shape.ahead): e for name, e in measure.items()} if self.bound.some else {}
+        for name, e in self.bound.paid.items():
+            if name == OF_NOISE:
+                known[name, 0] = -self._value(e)
+            elif name in self.bound.given:
+                for quantity, factor in self.bound.given[name].factors.items():
+                    known[quantity, 0] = known.get((quantity, 0), 0.0) - self._value(e * factor)
+        for name, value in measure.items() if self.bound.some else ():
+            known[name, self.shape.ahead] = known.get((name, self.shape.ahead), 0.0) + value
         kept = {name: self._value(e) for name, e in self.bound.some.kept.items()} if self.bound.some else measure
         end = {(name, 0): e for name, e in kept.items()}
+        for name in sorted(
+            self.bound.paid.keys() & self.bound.related
+        ):  # at most that multiple of its number may be paid
+            column = np.eye(len(self.places))[self.places[name, 0]][:, None]
+            most = np.full(1, -self._value(self.bound.paid[name]))
+            self._required.append(_Requirement((), np.zeros((0, 1)), column, most))
         numbered = self.theorem.states.is_numbered(self.theorem.parameters)  # type: ignore[union-attr]
         for later in STEPS if numbered else (0,):
             k = self.shape.begin + later
@@ -243,7 +254,9 @@ class PotentialProgram:
         fixed = np.zeros(numbers.width)
         for at_state, value in known.items():
             fixed += scale * value * numbers.form(at_state)
-        self._required.append(_Requirement(numbers.sizes, numbers.rows, np.array(columns), fixed))
+        self._required.append(
+            _Requirement(numbers.sizes, numbers.rows, np.array(columns).reshape(-1, numbers.width), fixed)
+        )
 
 
 @dataclass(frozen=True)
@@ -262,16 +275,25 @@ class _Numbers:
     @classmethod
     def of(cls, theorem: Theorem, trace: StateTrace, point: Mapping[str, Fraction]) -> _Numbers:
         """Those of a trace."""
-        forms = {
-            (name, k): expect_quantity(text, trace.space, outcomes, point, theorem.formulas, Form())
-            for k, outcomes in enumerate(trace.states)
-            for name, text in theorem.quantities.items()
-        }
+        forms = {(name, k): f for k in range(len(trace.states)) for name, f in evaluate_all(theorem, trace, k, point)}
         system = trace.system(Form())
         sizes = tuple(size for size in system.sizes if size)
         width = sum(size * size for size in sizes) + system.values + 1
         rows = np.array([_dense(system, row) for _, row in system.rows]).reshape(-1, width)
         return cls(sizes, rows, {at: _dense(system, form) for at, form in forms.items()}, width)
+
+
+def follow(theorem: Theorem, point: Mapping[str, Any], last: int, number: int, *, start: bool = False) -> StateTrace:
+    """Any state of a theorem, or the first, and the ``last`` ones after it."""
+    assert theorem.states is not None
+    return theorem.states.trace(point, theorem.parameters, last, start=start, number=number)
+
+
+def evaluate_all(theorem: Theorem, trace: StateTrace, k: int, point: Mapping[str, Any]) -> Iterator[tuple[str, Form]]:
+    """The quantities of a state; of one that chance decides those that can be followed."""
+    for name, text in theorem.quantities.items():
+        with contextlib.suppress(CannotTrace):
+            yield name, expect_quantity(text, trace.space, trace.states[k], point, theorem.formulas, Form())
 
 
 def _dense(system: System, form: Form) -> Matrix:
