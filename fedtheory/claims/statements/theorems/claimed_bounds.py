@@ -40,25 +40,22 @@ Factors = Mapping[str, Quotient]  # by quantity
 
 @dataclass(frozen=True)
 class Given:
-    """A hypothesis ``quantity[t] <= most`` about every round ``variable``, or, where that is empty, about the first."""
+    """A hypothesis about every round ``variable``, or, where that is empty, about the first: sum_j factors_j q_j[t] <= most.
 
-    hypothesis: str
-    quantity: str
-    most: Quotient
-    variable: str = ""
-
-
-@dataclass(frozen=True)
-class Related:
-    """A hypothesis about quantities of every round ``variable``, sum_j factors_j q_j[t] <= 0, such as a Polyak-Lojasiewicz inequality.
-
-    ``later``: whether a step takes it of the round after it (1) or of its own (0).
+    ``later``: whether a step takes it of the round after it (1) or of its own (0), as always where ``most`` is not zero.
     """
 
     hypothesis: str
     factors: Factors
-    variable: str
-    later: int
+    most: Quotient
+    variable: str = ""
+    later: int = 0
+
+    @property
+    def quantity(self) -> str:
+        """Its quantity, of which it speaks alone."""
+        (name,) = self.factors
+        return name
 
 
 @dataclass(frozen=True)
@@ -85,9 +82,11 @@ class ClaimedBound:
 
     ``rate``: of a potential that falls by this factor rho; then ``measure`` has no N, and the right side is rho^N start + ``constant``, where rho^N
     is ``fallen``. ``some``: the measure, of one quantity, is that of some round, as a share of what is summed. ``paid``: how much of what hypotheses
-    bound in every round the potential may rise by in a round. ``of_start``: the hypothesis by which a number on the right side is one of the start.
-    ``above_zero``: hypotheses by which quantities are at least zero in every round. ``related``: those of which a step takes a multiple, by a name
-    that no quantity has. ``step``: of a claim about a round and the next, left side less right side, by quantity and whether it is of the next.
+    bound in every round the potential may rise by in a round, by quantity, or by the name in ``related``. ``of_start``: the hypothesis by which a
+    number on the right side is one of the start.
+    ``above_zero``: hypotheses by which quantities are at least zero in every round. ``related``: those of which a step takes a multiple that is
+    looked for, by a name that no quantity has. ``step``: of a claim about a round and the next, left side less right side, by quantity and whether
+    it is of the next.
     """
 
     variable: str
@@ -102,13 +101,32 @@ class ClaimedBound:
     paid: Factors = field(default_factory=dict)
     given: Mapping[str, Given] = field(default_factory=dict)
     above_zero: Mapping[str, Given] = field(default_factory=dict)
-    related: Mapping[str, Related] = field(default_factory=dict)
+    related: Mapping[str, Given] = field(default_factory=dict)
     step: Mapping[tuple[str, int], Quotient] = field(default_factory=dict)
 
     @property
     def hypothesis(self) -> str:
         """The name of the hypothesis about the start; none where the right side speaks of the start itself."""
         return self.of_start[0].hypothesis if self.of_start else ""
+
+    @property
+    def bounded(self) -> dict[str, Quotient]:
+        """The numbers of hypotheses about every round, by quantity, or by the name in ``related``."""
+        of_one = {name: one.most for name, one in self.given.items()}
+        return of_one | {name: one.most for name, one in self.related.items() if not one.most.zero}
+
+    def with_paid(self, paid: Factors) -> ClaimedBound:
+        """The same with what is paid, and without the hypotheses for whose numbers nothing is."""
+        related = {name: one for name, one in self.related.items() if one.most.zero or name in paid}
+        return replace(self, paid=paid, related=related)
+
+    def readings(self) -> Iterator[ClaimedBound]:
+        """With all that may be paid for hypotheses that compare quantities and have a number, and with some of it."""
+        paid = {name: one for name, one in self.related.items() if name in self.paid}
+        if paid:
+            related = {name: one for name, one in self.related.items() if name not in paid}
+            yield replace(self, given={**self.given, **paid}, related=related)
+        yield self
 
     @property
     def of_number(self) -> bool:
@@ -180,9 +198,11 @@ def read_step(theorem: Theorem, sentence: Sentence) -> ClaimedBound | None:
         spoken, rest = reader.take(rest, write_index({variables[0]: 1}, later))
         found |= {(name, later): -factor for name, factor in spoken.items()}
     related = reader.find_related()
-    if not (rest.zero and related) or any(speaks_of(e, variables[0]) for e in found.values()):
+    bound = ClaimedBound(variables[0], reader.least, {}, {}, rate=ONE, related=related, step=found)
+    paid = reader.share(rest, bound.bounded)
+    if not related or paid is None or any(speaks_of(e, variables[0]) for e in (rest, *found.values())):
         return None
-    return ClaimedBound(variables[0], reader.least, {}, {}, rate=ONE, related=related, step=found)
+    return bound.with_paid(paid)
 
 
 def number_without(gap: Quotient, quantities: Iterable[str]) -> Quotient:
@@ -196,7 +216,7 @@ def share_number(theorem: Theorem, checker: Checker, number: Quotient) -> dict[s
     """A number as multiples of what hypotheses about every round bound quantities by, by quantity; nothing where it is not all of that kind."""
     reader = _Reader(theorem, checker, "")
     given = {one.quantity: one for one in reader.list_given() if one.variable}
-    shares = reader.share(number, given) or {}
+    shares = reader.share(number, {name: one.most for name, one in given.items()}) or {}
     return {name: (given[name], factor) for name, factor in shares.items() if name != OF_NOISE}
 
 
@@ -270,34 +290,49 @@ def cancel(quotient: Quotient) -> Quotient:
     """The same number in lowest terms, which the checker's own algebra does not look for; with roots, as it is."""
     import sympy
 
-    names = sorted(quotient.atoms)
-    symbols = {name: sympy.Symbol(f"x_{k}") for k, name in enumerate(names)}
+    symbols = _symbols_of(quotient)
+    if not quotient.below or symbols is None:
+        return quotient
+    return _of_sympy(sympy.cancel(_to_sympy(quotient, symbols)), symbols)
+
+
+def _symbols_of(quotient: Quotient) -> dict[str, Any] | None:
+    """SymPy's symbols for its atoms; None where it has roots of them."""
+    import sympy
+
+    every = [at for part in (quotient.numerator, *map(dict, quotient.below)) for at in part]
+    if any(power != int(power) for at in every for _, power in at):
+        return None
+    return {name: sympy.Symbol(f"x_{k}") for k, name in enumerate(sorted(quotient.atoms))}
+
+
+def _to_sympy(quotient: Quotient, symbols: Mapping[str, Any]) -> Any:
+    import sympy
 
     def polynomial(terms: Iterable[tuple[Monomial, Fraction]]) -> Any:
         products = (sympy.prod(symbols[name] ** int(power) for name, power in at) * value for at, value in terms)
         return sympy.Add(*products)
 
-    every = [at for part in (quotient.numerator, *map(dict, quotient.below)) for at in part]
-    if not quotient.below or any(power != int(power) for at in every for _, power in at):
-        return quotient
     below = sympy.prod(polynomial(key) ** power for key, power in quotient.below.items())
-    parts = sympy.fraction(sympy.cancel(polynomial(quotient.numerator.items()) / below))
-    return _of_sympy(parts[0], symbols) / _of_sympy(parts[1], symbols)
+    return polynomial(quotient.numerator.items()) / below
 
 
-def _of_sympy(polynomial: Any, symbols: Mapping[str, Any]) -> Quotient:
+def _of_sympy(expression: Any, symbols: Mapping[str, Any]) -> Quotient:
     import sympy
 
-    names = list(symbols)
-    terms = sympy.Poly(polynomial, *symbols.values()).terms()
-    return Quotient(
-        {
-            tuple((name, power) for name, power in zip(names, powers, strict=True) if power): Fraction(
-                int(c.p), int(c.q)
-            )
-            for powers, c in terms
-        }
-    )
+    above, below = (sympy.Poly(part, *symbols.values()).terms() for part in sympy.fraction(expression))
+    made = [
+        Quotient(
+            {
+                tuple((name, power) for name, power in zip(symbols, powers, strict=True) if power): Fraction(
+                    int(c.p), int(c.q)
+                )
+                for powers, c in terms
+            }
+        )
+        for terms in (above, below)
+    ]
+    return made[0] / made[1]
 
 
 def speaks_of(quotient: Quotient, name: str) -> bool:
@@ -331,10 +366,11 @@ class _Reader:
         some = next(iter(measure))
         fallen = measure[some] / bound.measure[some]
         constant = constant / unit * fallen
-        paid = self.share(constant * (ONE - rate), bound.given)
+        paid = self.share(constant * (ONE - rate), bound.bounded)
         if paid is None or speaks_of(constant, self.variable):
             return None
-        return replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant, paid=paid)
+        with_rate = replace(bound, measure=measure, rate=rate, fallen=fallen, constant=constant)
+        return with_rate.with_paid(paid)
 
     def of_sum(self, of_one: Sentence, factor: Quotient, added: Quotient) -> ClaimedBound | None:
         """A sum with its factor, and quantities of a round that are added to it, are at most the start."""
@@ -366,11 +402,11 @@ class _Reader:
             return None
         bound, constant, unit = found
         measure = {name: cancel(factor / count) for name, factor in bound.measure.items()}
-        paid = self.share(constant / unit / count, bound.given)
+        paid = self.share(cancel(constant / unit / count), bound.bounded)
         if paid is None or any(speaks_of(factor, self.variable) for factor in (*measure.values(), *paid.values())):
             return None
         some = SomeRound(exists.variable, low[1], high[1], count, summed)
-        return replace(bound, measure=measure, some=some, paid=paid)
+        return replace(bound, measure=measure, some=some).with_paid(paid)
 
     def take(self, rest: Quotient, index: str) -> tuple[dict[str, Quotient], Quotient]:
         """The factors of quantities of one round, and what is left."""
@@ -390,9 +426,9 @@ class _Reader:
         if self.checker.quantities_in(rest) or not measure:
             return None
         known = list(self.list_given())
-        given = {one.quantity: one for one in known if one.variable}
+        given, related = {one.quantity: one for one in known if one.variable}, self.find_related()
         moving, constant = _split(rest, self.variable)
-        if moving.zero and not start and not given:
+        if moving.zero and not start and not given and all(one.most.zero for one in related.values()):
             moving, constant = constant, moving
         of_start: tuple[Given, ...] = ()
         if not moving.zero:
@@ -402,14 +438,14 @@ class _Reader:
             start = {**start, of_start[0].quantity: moving / of_start[0].most}
         if not start:
             return None
-        unit = next(iter(start.values()))
-        over = {name: factor / unit for name, factor in start.items()}
+        unit = cancel(next(iter(start.values())))
+        over = {name: cancel(factor / unit) for name, factor in start.items()}
         if any(speaks_of(factor, self.variable) for factor in over.values()):
             return None
         of_round = {name: -factor / unit for name, factor in measure.items()}
         above = {one.quantity: one for one in self.list_above_zero()}
         found = ClaimedBound(self.variable, self.least, of_round, over, of_start, given=given, above_zero=above)
-        return replace(found, related=self.find_related()), constant, unit
+        return replace(found, related=related), constant, unit
 
     def _at_zero(self, factor: Quotient) -> Quotient:
         return value_of(substitute(read(factor.text()), {self.variable: ast.Constant(0)}))
@@ -420,14 +456,14 @@ class _Reader:
         found = factor / later
         return None if speaks_of(found, self.variable) else found
 
-    def share(self, constant: Quotient, given: Mapping[str, Given]) -> dict[str, Quotient] | None:
-        """A number as a sum of multiples of what quantities are at most in every round; None where a part is of none."""
+    def share(self, constant: Quotient, bounded: Factors) -> dict[str, Quotient] | None:
+        """A number as a sum of multiples of numbers that hypotheses have; None where a part is of none."""
         found: dict[str, Quotient] = {}
-        for one in given.values():
-            own = {at: v for at, v in constant.numerator.items() if one.most.atoms <= {name for name, _ in at}}
+        for name, most in bounded.items():
+            own = {at: v for at, v in constant.numerator.items() if most.atoms <= {atom for atom, _ in at}}
             part = Quotient(own, constant.below)
-            if own and one.most.atoms:
-                found[one.quantity], constant = part / one.most, constant - part
+            if own and most.atoms:
+                found[name], constant = part / most, constant - part
         if not constant.zero and getattr(self.theorem.states, "sigma", None) is not None:
             return {**found, OF_NOISE: constant}
         return found if constant.zero else None
@@ -449,15 +485,16 @@ class _Reader:
         for hypothesis, spoken, most, of_round in self._list_linear():
             if len(spoken) == 1:
                 ((name, factor),) = spoken.items()
-                yield Given(hypothesis, name, most, of_round), factor
+                yield Given(hypothesis, {name: -factor}, most, of_round), factor
 
-    def find_related(self) -> dict[str, Related]:
+    def find_related(self) -> dict[str, Given]:
         """Hypotheses about every round that compare its quantities with each other, or one with zero; those of the round after a step first."""
         return {
-            f"given {hypothesis} {later}": Related(hypothesis, {q: -e for q, e in spoken.items()}, of_round, later)
+            f"given {hypothesis} {later}": Given(hypothesis, {q: -e for q, e in said.items()}, most, of_round, later)
             for later in (1, 0)
-            for hypothesis, spoken, most, of_round in self._list_linear()
-            if of_round and spoken and most.zero and not any(speaks_of(e, of_round) for e in spoken.values())
+            for hypothesis, said, most, of_round in self._list_linear()
+            if of_round and said and (most.zero or (len(said) > 1 and not later))
+            if not any(speaks_of(e, of_round) for e in said.values())
         }
 
     def _list_linear(self) -> Iterator[tuple[str, Factors, Quotient, str]]:
@@ -473,9 +510,21 @@ class _Reader:
 
 
 def _split(quotient: Quotient, name: str) -> tuple[Quotient, Quotient]:
-    """The terms that speak of a name, all where a denominator does; and the others."""
+    """What speaks of a name, as partial fractions in it where it stands below a line, and the rest."""
     if speaks_of(Quotient(ONE.numerator, quotient.below), name):
-        return quotient, NOTHING
+        return _split_fractions(quotient, name)
     moving = {at: v for at, v in quotient.numerator.items() if any(name in names_of_atom(atom) for atom, _ in at)}
     staying = {at: v for at, v in quotient.numerator.items() if at not in moving}
     return Quotient(moving, quotient.below), Quotient(staying, quotient.below)
+
+
+def _split_fractions(quotient: Quotient, name: str) -> tuple[Quotient, Quotient]:
+    import sympy
+
+    symbols = _symbols_of(quotient)
+    if symbols is None or any(name in names_of_atom(atom) for atom in quotient.atoms - {name}):
+        return quotient, NOTHING
+    parts = sympy.Add.make_args(sympy.apart(sympy.cancel(_to_sympy(quotient, symbols)), symbols[name]))
+    staying = sympy.Add(*(part for part in parts if not part.has(symbols[name])))
+    constant = _of_sympy(sympy.together(staying), symbols)
+    return cancel(quotient - constant), constant

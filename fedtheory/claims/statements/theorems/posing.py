@@ -20,7 +20,7 @@ from fedtheory.claims.statements.theorems.sides import Lookup, Sides
 from fedtheory.claims.statements.theorems.squares import tried_sentence
 from fedtheory.claims.statements.theorems.states import MethodStates, StateTrace, SymbolicSpace
 from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import CannotTrace, InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, indexed, quantity_of
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import SUSPECT
@@ -169,6 +169,8 @@ def list_supposed(
                         raise InvalidInput(f"the hypothesis {name} speaks of rounds that are not played")
                     continue
                 gap = Sides(there, lookup, theorem.formulas, irrational=irrational).gap(hypothesis)
+            except CannotTrace as error:
+                raise InvalidInput(f"the hypothesis {name}: {error}") from None
             except (TypeError, KeyError):
                 raise InvalidInput(
                     f"the hypothesis {name} is not linear in quantities, or speaks of other rounds"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors, Given, Related
+from fedtheory.claims.statements.theorems.claimed_bounds import OF_NOISE, ONE, ClaimedBound, Factors, Given
 from fedtheory.claims.statements.theorems.more_quantities import free_name
 from fedtheory.claims.statements.theorems.potential_programs import Shape, WeightPlace
 from fedtheory.claims.statements.theorems.theorem import Theorem
@@ -183,6 +183,7 @@ class _Writer:
         sentence, used = self.theorem.sentences[self.claim], list(self._list_used(t))
         left, right = show_tree(sentence.left), show_tree(sentence.right)
         more = "".join(f" + {_times(weight, summand)}" for weight, _, summand, _ in used)
+        more += "".join(f" - {number}" for number in self._of_hypotheses())
         return [
             f"{step}: {left} <= {right}{more} by derivation",
             f"{done}: claim{self._number} by combine 1*{step}, {self._rules(used)}",
@@ -298,14 +299,14 @@ class _Writer:
         ]
 
     @staticmethod
-    def _rules(used: Iterable[tuple[Any, str, str, Given | Related]]) -> str:
+    def _rules(used: Iterable[tuple[Any, str, str, Given]]) -> str:
         return ", ".join(f"({weight})*{one.hypothesis}({one.variable}={index})" for weight, index, _, one in used)
 
-    def _list_used(self, k: str) -> Iterator[tuple[Any, str, str, Given | Related]]:
+    def _list_used(self, k: str) -> Iterator[tuple[Any, str, str, Given]]:
         """Hypotheses of which a step takes multiples: each with its multiplier, of which round it is taken, and what it bounds."""
         for name, e in self.bound.paid.items():
-            if name != OF_NOISE:
-                yield tidy_factor(e, {}), k, f"{name}[{k}]", self.bound.given[name]
+            if (one := self.bound.given.get(name)) is not None:
+                yield tidy_factor(e, {}), k, f"({self.sum_of(one.factors, k)})", one
         for name, one in self.bound.related.items():
             if (name, 0) in self.weights:
                 index = write_round(k, one.later)
@@ -313,8 +314,15 @@ class _Writer:
 
     def _spent(self) -> str:
         """What is paid in a round, in numbers."""
-        numbers = (e if name == OF_NOISE else e * self.bound.given[name].most for name, e in self.bound.paid.items())
-        return " + ".join(str(tidy_factor(number, {})) for number in numbers)
+        noise = [str(tidy_factor(e, {})) for name, e in self.bound.paid.items() if name == OF_NOISE]
+        return " + ".join([*noise, *self._of_hypotheses()])
+
+    def _of_hypotheses(self) -> list[str]:
+        """What hypotheses pay for, in numbers."""
+        bounded, related, shares = self.bound.bounded, self.bound.related, self.bound.paid
+        paid = [str(tidy_factor(e * bounded[name], {})) for name, e in shares.items() if name in self.bound.given]
+        multiples = {name: self._weight(name, 0) for name in related if name in bounded and (name, 0) in self.weights}
+        return paid + [f"({weight})*({bounded[name].text()})" for name, weight in multiples.items()]
 
 
 def number_of_claim(theorem: Theorem, claim: int) -> str:

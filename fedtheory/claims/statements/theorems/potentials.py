@@ -11,6 +11,7 @@ function of them. They are written as a script of lines, which is proved, or is 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,14 @@ from fedtheory.claims.statements.theorems.claimed_bounds import ClaimedBound, re
 from fedtheory.claims.statements.theorems.indirect_claims import list_direct
 from fedtheory.claims.statements.theorems.one_round import write_of_one_round
 from fedtheory.claims.statements.theorems.potential_exponentials import list_without_exponential
-from fedtheory.claims.statements.theorems.potential_programs import MISSED, PotentialProgram, Shape, WeightPlace
+from fedtheory.claims.statements.theorems.potential_programs import (
+    MISSED,
+    PotentialProgram,
+    Shape,
+    WeightPlace,
+    evaluate_all,
+    follow,
+)
 from fedtheory.claims.statements.theorems.potential_scripts import (
     FoundScript,
     Weights,
@@ -30,7 +38,6 @@ from fedtheory.claims.statements.theorems.potential_scripts import (
     write_script,
 )
 from fedtheory.claims.statements.theorems.potential_weights import NEAR_ROOM, WeightFit
-from fedtheory.claims.statements.theorems.quantities import expect_quantity
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.core.errors import FedtheoryError
 from fedtheory.proofs.checker.formulas import Unreadable
@@ -78,8 +85,9 @@ def _find_of_step(theorem: Theorem, claim: int) -> Iterator[FoundScript]:
     with contextlib.suppress(FedtheoryError, TermRefused, Unreadable, OverflowError, ZeroDivisionError):
         bound = read_step(theorem, theorem.sentences[claim])
         if bound is not None:
-            for weights in _Search(theorem, bound, Shape(bound.least, 0)).find_weights():
-                yield write_of_step(theorem, claim, bound, weights)
+            for reading in bound.readings():
+                for weights in _Search(theorem, reading, Shape(bound.least, 0)).find_weights():
+                    yield write_of_step(theorem, claim, reading, weights)
 
 
 def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[FoundScript]:
@@ -95,11 +103,11 @@ def _find_by_shape(theorem: Theorem, claim: int, told: list[str]) -> Iterator[Fo
     if theorem.sentences[claim].sign == "==":
         yield write_equality(theorem, claim, bound)
         return
-    for shape in _list_shapes(bound, first):
-        search = _Search(theorem, bound, shape)
+    for reading, shape in itertools.product(bound.readings(), _list_shapes(bound, first)):
+        search = _Search(theorem, reading, shape)
         try:
             for weights in search.find_weights():
-                yield write_script(theorem, claim, bound, shape, weights)
+                yield write_script(theorem, claim, reading, shape, weights)
         except (FedtheoryError, OverflowError, ZeroDivisionError) as error:  # there are no numbers of these rounds
             told.append(str(error))
             return
@@ -132,10 +140,17 @@ class _Search:
     @cached_property
     def places(self) -> list[WeightPlace]:
         """The coefficients, those of high powers first; what is bounded in every round is none of them. Last are multipliers of hypotheses."""
-        own = [] if self.bound.step else list(self.theorem.quantities)
-        names = [name for name in reversed(own) if name not in self.bound.given]
-        related = [] if self.bound.of_number else [(name, 0) for name in self.bound.related]
+        names = [] if self.bound.step else [n for n in reversed(self._followed) if n not in self.bound.given]
+        known = {} if self.bound.of_number else self.bound.related
+        related = [(name, 0) for name, one in known.items() if not one.later or {*self._followed} >= one.factors.keys()]
         return [(name, power) for power in range(self.shape.degree, -1, -1) for name in names] + related
+
+    @cached_property
+    def _followed(self) -> list[str]:
+        """The quantities that are known of a round and of the next."""
+        here = dict(self.theorem.parameters.simple_points(1)[0])
+        trace = follow(self.theorem, here, 1, self.shape.begin)
+        return [name for name, _ in evaluate_all(self.theorem, trace, 1, here)]
 
     def _program(self, point: Mapping[str, Fraction]) -> PotentialProgram:
         return PotentialProgram(self.theorem, self.bound, self.shape, self.places, point)
@@ -260,11 +275,8 @@ class _Search:
         theorem, field = self.theorem, self._field
         assert theorem.states is not None
         numbers = field.parameters()
-        trace = theorem.states.trace(numbers, theorem.parameters, 1, start=False, number=1)
-        forms = {
-            name: expect_quantity(text, trace.space, trace.states[0], numbers, theorem.formulas, Form())
-            for name, text in theorem.quantities.items()
-        }
+        trace = follow(theorem, numbers, 1, 1)
+        forms = dict(evaluate_all(theorem, trace, 0, numbers))
         for name, one in self.bound.related.items():
             forms[name] = sum((forms[q] * field.read(e.text()) for q, e in one.factors.items()), Form())
         claimed = [*self.bound.start, *self.bound.measure, *(name for name, _ in self.bound.step)]

@@ -17,6 +17,7 @@ QUANTITIES = {
     "gap": "f(x) - f(x_star)",
     "d": "norm2(x - x_star)",
     "e": "dot(grad(f, x), x - x_star)",
+    "h": "mean(norm2(grad(f_i, x)))",
 }
 STEPS = "0 < L, 0 < lr <= 1/L, 0 < m <= L, 0 <= f_inf"
 PL, BELOW = "2*m*(F[t] - f_inf) <= g[t]", "f_inf <= F[t]"
@@ -28,12 +29,13 @@ def stated(
     options: str = "lr",
     method: str = "gd",
     functions: str = "L, mu = -L",
+    clients: str = "",
     **given: str,
 ) -> Theorem:
     spoken = [name for name in QUANTITIES if any(f"{name}[" in text for text in (claim, *given.values()))]
     return Theorem(
         region=region,
-        states=MethodStates(method, options, functions),
+        states=MethodStates(method, options, functions, clients),
         rounds={"N": 0, "t": 0},
         quantities={name: QUANTITIES[name] for name in spoken},
         given=given,
@@ -67,6 +69,59 @@ def test_a_multiple_of_the_hypothesis_is_found(name: str) -> None:
     proof = find_proof(TRUE[name])
     assert isinstance(proof, ProvedTheorem)
     assert verify_term(TRUE[name], proof.data).claims == proof.proved.claims
+
+
+UNLIKE = "h[t] <= G**2 + B**2*g[t]"  # bounded dissimilarity of clients
+TWO_STEPS = ", 0 < G, 1 <= B, 0 < lr <= 1/(8*L*B)"
+DRAWN = ", 0 < G, 1 <= B, n in 2.., 1 <= s <= n, 0 < lr <= 1/(2*L*B**2)"
+OF_DRAWN = "d[N] <= (1 - lr*mu)**N*d[0] + {}lr*G**2*(n - s)/(mu*s*(n - 1))"
+OF_UNLIKE: dict[str, Theorem] = {
+    "two local steps": stated(
+        "d[N] <= (1 - lr*mu)**N*d[0] + 8*lr**2*L*G**2/mu",
+        "0 < mu < L" + TWO_STEPS,
+        "lr, steps = 2",
+        "fedavg",
+        "L, mu",
+        unlike=UNLIKE,
+    ),
+    "two local steps, some round": stated(
+        "exists t in 0..N: gap[t] <= d[0]/(lr*(N + 1)) + 8*lr**2*L*G**2",
+        "0 < L" + TWO_STEPS,
+        "lr, steps = 2",
+        "fedavg",
+        "L, mu = 0",
+        unlike=UNLIKE,
+    ),
+    **{
+        f"drawn clients, {name}": stated(
+            OF_DRAWN.format(factor), "0 < mu < L" + DRAWN, "lr, steps = 1", "fedavg", "L, mu", "n, s", unlike=UNLIKE
+        )
+        for name, factor in (("sharp", ""), ("with room", "2*"))
+    },
+    "drawn clients, one round": stated(
+        "d[t+1] <= (1 - lr*mu)*d[t] + lr**2*G**2*(n - s)/(s*(n - 1))",
+        "0 < mu < L" + DRAWN,
+        "lr, steps = 1",
+        "fedavg",
+        "L, mu",
+        "n, s",
+        unlike=UNLIKE,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_UNLIKE)
+def test_hypotheses_that_compare_quantities_may_have_a_number(name: str) -> None:
+    part, _ = parts_of(OF_UNLIKE[name])
+    assert part.holds and part.text.startswith("a proof of "), part.text
+
+
+def test_what_clients_are_unlike_by_is_needed() -> None:
+    less = stated(
+        "d[N] <= (1 - lr*mu)**N*d[0]", "0 < mu < L" + TWO_STEPS, "lr, steps = 2", "fedavg", "L, mu", unlike=UNLIKE
+    )
+    part, _ = parts_of(less)
+    assert part.holds is False and part.counterexample is not None
 
 
 @pytest.mark.parametrize(
