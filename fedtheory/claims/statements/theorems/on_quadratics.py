@@ -80,7 +80,7 @@ class QuadraticRun:
 
 
 def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.random.Generator) -> Iterator[QuadraticRun]:
-    """A random run for each number of clients; half of all curvatures are ends of the class.
+    """A random run for each number of clients, and more where some of them take part; half of all curvatures are ends of the class.
 
     Raises
     ------
@@ -102,7 +102,23 @@ def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.rando
         for k in range(COORDINATES):
             centre = _balanced(curvature, centre, k)
         start = tuple(Fraction(int(k), 2) for k in rng.integers(-9, 10, COORDINATES))
-        yield QuadraticRun(dict(point), tuple(map(tuple, curvature)), tuple(map(tuple, centre)), start)
+        run = QuadraticRun(dict(point), tuple(map(tuple, curvature)), tuple(map(tuple, centre)), start)
+        yield run
+        if who is not None:
+            yield from _draw_still(run, low, high, rng)
+
+
+def _draw_still(run: QuadraticRun, low: Fraction, high: Fraction, rng: np.random.Generator) -> Iterator[QuadraticRun]:
+    """A run from where f is stationary, where draws alone move it; and runs of clients with one curvature, the largest or the smallest."""
+    still = (Fraction(0),) * COORDINATES
+    yield replace(run, start=still)
+    for a in (high, low):
+        curvature = [[a] * COORDINATES] * run.clients
+        centre = [[Fraction(int(k), 3) for k in row] for row in rng.integers(-9, 10, (run.clients, COORDINATES))]
+        for k in range(COORDINATES):
+            centre = _balanced(curvature, centre, k)
+        alike = replace(run, curvature=tuple(map(tuple, curvature)), centre=tuple(map(tuple, centre)))
+        yield from (alike, replace(alike, start=still))
 
 
 def _balanced(curvature: Sequence[Sequence[Fraction]], centre: list[list[Fraction]], k: int) -> list[list[Fraction]]:

@@ -50,6 +50,7 @@ from fedtheory.claims.statements.theorems.tight_points import list_tight_points
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
 from fedtheory.proofs.checker.formulas import Sentence
+from fedtheory.proofs.every_n.conditions import is_relaxed
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
@@ -115,8 +116,8 @@ class BrokenClaim:
 class Guarded:
     """What was looked at without finding a violation: points, rounds, and why some could not be; ``clients``: numbers of clients that were run.
 
-    ``suspected``: where floats see the claim fail and no exact instance was found. ``impossible``: at how many of the points nothing meets what is
-    assumed, so that the claim cannot fail there.
+    ``suspected``: where floats see the claim fail, or what is known of values lets it, and no exact instance was found. ``impossible``: at how many
+    of the points nothing meets what is assumed, so that the claim cannot fail there.
     """
 
     points: int
@@ -132,7 +133,7 @@ class _Impossible(InvalidInput):
 
 
 class _Suspected(InvalidInput):
-    """Floats see a claim fail, and nothing exact does."""
+    """Floats see a claim fail, or what is known of values does, and nothing exact."""
 
 
 def _tried(theorem: Theorem, *, limits: bool = False) -> Iterator[tuple[int, Sentence]]:
@@ -408,6 +409,8 @@ def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None
         return None
     if np.isnan(worst):
         raise InvalidInput(f"no solver's answer was good at {at}")
+    if is_relaxed(system.hypotheses):
+        raise _Suspected(f"what is known of values at points that depend on who takes part lets the claim fail at {at}")
     instance = find_instance(system, at.point, worst) if exact else None
     if instance is None:
         # where what is given lets a square be zero alone, a residual moves the worst case by its root

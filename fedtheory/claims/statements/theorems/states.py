@@ -21,6 +21,7 @@ from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicW
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.cells import cell
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE, bound_on_average
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
@@ -127,7 +128,7 @@ class ClassFunction:
 
     def at(self, x: Vector) -> tuple[Vector, Form]:
         """Gradient and value; the average is taken at points that clients have in common."""
-        found = self.problem.at(x)
+        found = self.problem.value_at(x)
         if self.average and not x.common:
             raise InvalidInput(
                 "f is evaluated at a point that clients do not have in common; write f_i(x_i), or f(bar(x_i))"
@@ -300,13 +301,20 @@ class MethodStates:
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
         known = [[(chance, {**vectors_of(reached), **given}) for chance, reached in outcomes] for outcomes in played]
 
+        product = SymbolicSpace(who, noise).dot
+
         def system(conclusion: Form) -> System:
             mean, deviation = (
                 tuple(f"{kind} {k}" for k in range(n))
                 for kind, n in zip(KINDS, (leaves.mean, leaves.deviation), strict=True)
             )
-            clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
+            big_l = self.constants["L"].at(numbers)
+            clients = Function("f", tuple(problem.evaluations), big_l, mu)
             conditions = [*problem.conditions, *([] if noise is None else _of_noise(noise, problem))]
+            late = [] if noise is None else [e for e in problem.evaluations if noise.reach([e])]
+            early = [e for e in problem.evaluations if e not in late]
+            for name, at in ((AFTER_DRAWS, problem.uncertain), (AFTER_NOISE, late)):
+                conditions += bound_on_average(name, at, early, (big_l, mu), product)
             return System(mean, deviation, leaves.values, tuple(conditions), (clients,), conclusion)
 
         return StateTrace(known, system, state, SymbolicSpace(who, noise), number)
