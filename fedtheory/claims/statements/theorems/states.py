@@ -8,7 +8,8 @@ state that stands for all is one vector for each field, tied by the linear relat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE, bound_
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
-from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, inner_product
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.methods import sampling_at
 from fedtheory.proofs.parameters.system import NamedForm, System
@@ -301,7 +302,7 @@ class MethodStates:
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
         known = [[(chance, {**vectors_of(reached), **given}) for chance, reached in outcomes] for outcomes in played]
 
-        product = SymbolicSpace(who, noise).dot
+        space_of_forms = SymbolicSpace(who, noise)
 
         def system(conclusion: Form) -> System:
             mean, deviation = (
@@ -310,21 +311,31 @@ class MethodStates:
             )
             big_l = self.constants["L"].at(numbers)
             clients = Function("f", tuple(problem.evaluations), big_l, mu)
-            conditions = [*problem.conditions, *([] if noise is None else _of_noise(noise, problem))]
-            late = [] if noise is None else [e for e in problem.evaluations if noise.reach([e])]
-            early = [e for e in problem.evaluations if e not in late]
-            for name, at in ((AFTER_DRAWS, problem.uncertain), (AFTER_NOISE, late)):
-                conditions += bound_on_average(name, at, early, (big_l, mu), product)
-            return System(mean, deviation, leaves.values, tuple(conditions), (clients,), conclusion)
+            known_of = _of_late_values(problem, noise, (big_l, mu), space_of_forms)
+            conditions = (*problem.conditions, *_of_noise(noise, problem), *known_of)
+            return System(mean, deviation, leaves.values, conditions, (clients,), conclusion)
 
-        return StateTrace(known, system, state, SymbolicSpace(who, noise), number)
+        return StateTrace(known, system, state, space_of_forms, number)
 
 
-def _of_noise(noise: Noise, problem: SymmetricProblem) -> list[NamedForm]:
+def _of_noise(noise: Noise | None, problem: SymmetricProblem) -> list[NamedForm]:
     """What is known of noise, as forms that are at most zero; what is independent is so in products already, but for those of interpolation."""
+    if noise is None:
+        return []
     equal = [form for _, form in noise.equations()] if noise.reach(problem.evaluations) else []
     found = [noise.expect(form) for _, form in noise.inequalities()] + equal + [-form for form in equal]
     return [(f"{NOISE} {k}", form) for k, form in enumerate(found)]
+
+
+def _of_late_values(
+    problem: SymmetricProblem, noise: Noise | None, function_class: tuple[Number, Number], space: SymbolicSpace
+) -> Iterator[NamedForm]:
+    """What the class says, in expectation, of values at points that depend on who takes part, and on noise."""
+    late = [noise is not None and noise.reach([e]) for e in problem.evaluations]
+    noisy = [*itertools.compress(problem.evaluations, late)]
+    early = [e for e, is_late in zip(problem.evaluations, late, strict=True) if not is_late]
+    for name, at in ((AFTER_DRAWS, problem.uncertain), (AFTER_NOISE, noisy)):
+        yield from bound_on_average(name, at, early, function_class, space.dot)
 
 
 #: rounds after the first at which relations between fields are looked for, where rounds depend on their number
