@@ -156,6 +156,25 @@ def test_what_is_given_of_rounds_takes_part_in_the_search_for_instances() -> Non
         replay_claim(SMALL_ERRORS, against)
 
 
+def doubled(world: Any, p: Any, last: int) -> list[Any]:
+    """x+ = 2 x."""
+    x, states = world.vector("x"), []
+    for _ in range(last + 1):
+        states.append(SimpleNamespace(x=x))
+        x = x * 2
+    return states
+
+
+def test_what_is_given_of_all_rounds_is_asked_of_the_later_ones_too() -> None:
+    """Where all of x, 2 x, 4 x, ... are below one, x is zero; the first two alone are below one for x = 1/2."""
+    states = PlayedStates(doubled, start=doubled)
+    theorem = Theorem("0 < s", "X[0] <= s/9", states=states, rounds={"t": 0}, quantities={"X": "norm2(x)"})
+    assert isinstance(refute_theorem(theorem), BrokenClaim)
+    found = refute_theorem(replace(theorem, given={"small": "X[t] <= s"}))
+    assert isinstance(found, Guarded)
+    assert "in the rounds after those that are played" in found.suspected[0]
+
+
 def steps_of_sequence(world: Any, p: Any, last: int) -> list[Any]:
     """x_{n+1} = x_n/t_n."""
     x, numbers = world.vector("x"), vars(p)

@@ -19,6 +19,7 @@ from fedtheory.claims.explain.symbols import join_terms, multiply_text
 from fedtheory.claims.statements.written import symbol
 from fedtheory.proofs.checker.derivations import FormEntries
 from fedtheory.proofs.checker.ranges import CheckedRegion
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE
 from fedtheory.proofs.every_n.vectors import Form, Vector
 
 SOURCE = "Taylor, Hendrickx, Glineur 2017, Theorem 4"
@@ -210,6 +211,11 @@ def name_class(big_l: str | None, mu: str) -> str:
     return f"the interpolation inequality of smooth, strongly convex functions ({SOURCE})"
 
 
+_OF_LATE_VALUES = (
+    r"\frac{\mu}{2} E\|x - y\|^2 \le E f(x) - f(y) - E \langle \nabla f(y), x - y \rangle \le \frac{L}{2} E\|x - y\|^2"
+)
+
+
 def _inequalities(found: OpenDerivation) -> Iterator[Block]:
     """Each class's inequality once, then the pairs with their multipliers; then hypotheses with theirs."""
     pairs = found.used_pairs()
@@ -242,6 +248,15 @@ def _inequalities(found: OpenDerivation) -> Iterator[Block]:
     if rows_of:
         yield Paragraph(("Used hypotheses, each at most zero:",))
         yield PageTable("hypotheses", ("hypothesis", "form", "multiplier"), tuple(rows_of))
+        for word, what in ((AFTER_DRAWS, "who takes part"), (AFTER_NOISE, "noise")):
+            if any(name.startswith(word) for name in found.multipliers):
+                yield Paragraph(
+                    (
+                        f"A {word} is f in expectation at a point x that depends on {what}, of which for y that do not is used ",
+                        Math(_OF_LATE_VALUES),
+                        ".",
+                    )
+                )
 
 
 def _squares(found: OpenDerivation) -> Iterator[Block]:

@@ -6,13 +6,17 @@ the conditions for pairs of different clients, too, where the number of clients 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from fedtheory.proofs.every_n.oracles import Evaluation, Leaves
 from fedtheory.proofs.every_n.vectors import Form, Number, Vector, divide, inner_product, inner_product_apart
 from fedtheory.proofs.function_class import FunctionClass
 
 Conditions = list[tuple[str, Form]]
+
+#: names of what the class says, in expectation, of values at points that depend on who takes part, and on noise
+AFTER_DRAWS, AFTER_NOISE = "value after draws", "value after noise"
 
 
 def interpolate_clients(evaluations: Sequence[Evaluation], function_class: FunctionClass) -> Conditions:
@@ -76,6 +80,32 @@ def interpolate_evaluations_apart(
             form = form + product(a.g, b.g, to_gradient, its_gradient) + product(a.x, b.x, to_point, its_point)
         found.append((label, form))
     return found
+
+
+def bound_on_average(
+    name: str,
+    late: Iterable[Evaluation],
+    early: Iterable[Evaluation],
+    function_class: tuple[Number, Number],
+    product: Callable[[Vector, Vector], Form],
+) -> Conditions:
+    """Of values at points x that depend on draws, what the class (L, mu) says by points y that do not, averaged over clients and draws.
+
+    mu/2 E||x - y||^2 <= E f_i(x) - f_i(y) - E <grad f_i(y), x - y> <= L/2 E||x - y||^2, which is not all that is known of the class.
+    """
+    big_l, mu = function_class
+    found: list[Form] = []
+    for at, e in itertools.product(late, early):
+        dx = at.x - e.x
+        above = Form(values=at.values()) - Form(values=e.values()) - product(e.g, dx)
+        half = product(dx, dx) / 2
+        found += [above - half * big_l, half * mu - above]
+    return [(f"{name} {k}", form) for k, form in enumerate(found)]
+
+
+def is_relaxed(conditions: Iterable[tuple[str, Form]]) -> bool:
+    """Whether some of these are of values at points that depend on who takes part, of which more is known than they say."""
+    return any(name.startswith(AFTER_DRAWS) for name, _ in conditions)
 
 
 def _factors(dg: Vector, dx: Vector, big_l: Number | None, mu: Number) -> tuple[Vector, Vector]:

@@ -102,6 +102,7 @@ class SymmetricProblem:
         self._seen: dict[frozenset[Any], Evaluation] = {}
         self._answers: dict[Any, Vector] = {}
         self.errors: list[Vector] = []  # of unbiased answers
+        self.uncertain: list[Evaluation] = []  # values at points that depend on who takes part
 
     def _each(self, vector: Vector) -> AnyRows:
         """One vector of every client."""
@@ -115,6 +116,15 @@ class SymmetricProblem:
         if key not in self._seen:
             self.add(x, self.leaves.vector(x))
         return self._seen[key]
+
+    def value_at(self, x: Vector) -> Evaluation:
+        """Evaluate f_i at x, of which the value alone is known, on average over who takes part, where x depends on that."""
+        if x.certain:
+            return self.at(x)
+        known = [e for e in self.uncertain if not (e.x - x).terms]
+        if not known:
+            self.uncertain.append(Evaluation(x, Lost(UNCERTAIN), self.leaves.value()))
+        return known[0] if known else self.uncertain[-1]
 
     def add(self, x: Vector, g: Vector) -> Evaluation:
         """Note that g is the gradient of f_i at x."""

@@ -35,7 +35,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
-from fedtheory.claims.statements.theorems.posing import show_numbers
+from fedtheory.claims.statements.theorems.posing import may_fail_later, show_numbers
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.recurring import RoundsDiffer
 from fedtheory.claims.statements.theorems.refuting import (
@@ -324,6 +324,10 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     met = (
         Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
         Assumption(functions, True, "exact arithmetic"),
+        *(
+            Assumption(f"{name}{', at every point' * may_fail_later(theorem, one)}", True, "exact arithmetic")
+            for name, one in theorem.hypotheses.items()
+        ),
     )
     sentence = theorem.sentences[broken.claim]
     squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"

@@ -28,19 +28,25 @@ from fedtheory.proofs.potentials.invariants import outcomes_of_round
 
 #: numbers of clients that are tried, and coordinates of the functions
 NUMBERS, COORDINATES = (1, 2, 3, 5, 8, 30), 2
+#: how many times as far some runs begin
+FAR = 32
 #: the kind of an instance that is such a run
 QUADRATICS = "quadratics of n clients"
 
 
 @dataclass(frozen=True)
 class QuadraticRun:
-    """Curvatures and centres of the clients, rows of numbers, where a run starts, and the parameters; ``left``: by how much a claim fails there."""
+    """Curvatures and centres of the clients, rows of numbers, where a run starts, and the parameters; ``left``: by how much a claim fails there.
+
+    ``offset``: what is added to all values.
+    """
 
     point: Mapping[str, Fraction]
     curvature: tuple[tuple[Fraction, ...], ...]
     centre: tuple[tuple[Fraction, ...], ...]
     start: tuple[Fraction, ...]
     left: Fraction = Fraction(0)
+    offset: Fraction = Fraction(0)
     kind: str = QUADRATICS
 
     @property
@@ -48,11 +54,20 @@ class QuadraticRun:
         """How many."""
         return len(self.curvature)
 
+    def times(self, size: Fraction) -> QuadraticRun:
+        """The same with a start and centres so many times as large."""
+        centre = tuple(tuple(size * b for b in row) for row in self.centre)
+        return replace(self, centre=centre, start=tuple(size * x for x in self.start))
+
     def store(self) -> dict[str, Any]:
         """As plain data: fractions as text."""
-        rows = {name: [[str(x) for x in row] for row in getattr(self, name)] for name in ("curvature", "centre")}
+        rows: dict[str, Any] = {
+            name: [[str(x) for x in row] for row in getattr(self, name)] for name in ("curvature", "centre")
+        }
         point = {name: str(value) for name, value in self.point.items()}
-        return {"kind": self.kind, "point": point, **rows, "start": [*map(str, self.start)], "left": str(self.left)}
+        return {"kind": self.kind, "point": point, **rows, "start": [*map(str, self.start)], "left": str(self.left)} | (
+            {"offset": str(self.offset)} if self.offset else {}
+        )
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> QuadraticRun:
@@ -63,8 +78,10 @@ class QuadraticRun:
         ValueError
             They are malformed; the message is one line.
         """
-        if {*data} != {"kind", "point", "curvature", "centre", "start", "left"}:
-            raise ValueError("a run on quadratics has the fields kind, point, curvature, centre, start, left")
+        if {*data} - {"offset"} != {"kind", "point", "curvature", "centre", "start", "left"}:
+            raise ValueError(
+                "a run on quadratics has the fields kind, point, curvature, centre, start, left, and perhaps offset"
+            )
         curvature, centre = (
             tuple(tuple(map(read_number, row)) for row in data[name]) for name in ("curvature", "centre")
         )
@@ -76,10 +93,12 @@ class QuadraticRun:
         ):
             raise ValueError("curvatures and centres are one row a client, as long as the start")
         point = {str(name): read_number(value) for name, value in data["point"].items()}
-        return cls(point, curvature, centre, start, read_number(data["left"]))
+        return cls(point, curvature, centre, start, read_number(data["left"]), read_number(data.get("offset", "0")))
 
 
-def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.random.Generator) -> Iterator[QuadraticRun]:
+def draw_runs(
+    states: MethodStates, point: Mapping[str, Fraction], rng: np.random.Generator, numbers: Sequence[int] = NUMBERS
+) -> Iterator[QuadraticRun]:
     """A random run for each number of clients; half of all curvatures are ends of the class.
 
     Raises
@@ -87,22 +106,48 @@ def draw_runs(states: MethodStates, point: Mapping[str, Fraction], rng: np.rando
     InvalidInput
         mu may not be below L.
     """
-    low, high = (states.constants[name].at(point) for name in ("mu", "L"))
-    if not low < high:
-        raise InvalidInput(f"the class needs mu < L, got mu = {low}, L = {high}")
+    low, high = _ends(states, point)
     who = states.who(point)
-    for n in NUMBERS if who is None else (who.n,):
+    for n in numbers if who is None else (who.n,):
         shares = np.where(
             rng.random((n, COORDINATES)) < 0.5,
             4 * rng.integers(0, 2, (n, COORDINATES)),
             rng.integers(0, 5, (n, COORDINATES)),
         )
         curvature = [[low + Fraction(int(k), 4) * (high - low) for k in row] for row in shares]
-        centre = [[Fraction(int(k), 3) for k in row] for row in rng.integers(-9, 10, (n, COORDINATES))]
-        for k in range(COORDINATES):
-            centre = _balanced(curvature, centre, k)
-        start = tuple(Fraction(int(k), 2) for k in rng.integers(-9, 10, COORDINATES))
-        yield QuadraticRun(dict(point), tuple(map(tuple, curvature)), tuple(map(tuple, centre)), start)
+        yield _draw_run(point, curvature, rng)
+
+
+def draw_plain_runs(
+    states: MethodStates, point: Mapping[str, Fraction], rng: np.random.Generator
+) -> Iterator[QuadraticRun]:
+    """Runs of few clients, from where f is stationary and from far away: a random one, and of one curvature, an end of the class or a parameter."""
+    low, high = _ends(states, point)
+    who = states.who(point)
+    for n in (1, 2) if who is None else (who.n,):
+        runs = [*draw_runs(states, point, rng, (n,))]
+        for a in sorted({low, high, *(value for value in point.values() if low < value < high)}):
+            runs.append(_draw_run(point, [[a] * COORDINATES] * n, rng))
+        for run in runs:
+            yield from (replace(run, start=tuple(far * x for x in run.start)) for far in (1, 0, FAR))
+
+
+def _ends(states: MethodStates, point: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+    low, high = (states.constants[name].at(point) for name in ("mu", "L"))
+    if not low < high:
+        raise InvalidInput(f"the class needs mu < L, got mu = {low}, L = {high}")
+    return low, high
+
+
+def _draw_run(
+    point: Mapping[str, Fraction], curvature: Sequence[Sequence[Fraction]], rng: np.random.Generator
+) -> QuadraticRun:
+    """Random centres and start."""
+    centre = [[Fraction(int(k), 3) for k in row] for row in rng.integers(-9, 10, (len(curvature), COORDINATES))]
+    for k in range(COORDINATES):
+        centre = _balanced(curvature, centre, k)
+    start = tuple(Fraction(int(k), 2) for k in rng.integers(-9, 10, COORDINATES))
+    return QuadraticRun(dict(point), tuple(map(tuple, curvature)), tuple(map(tuple, centre)), start)
 
 
 def _balanced(curvature: Sequence[Sequence[Fraction]], centre: list[list[Fraction]], k: int) -> list[list[Fraction]]:
@@ -139,12 +184,13 @@ class _OfClients:
 
     functions: SeparableQuadratics
     average: bool
+    offset: Any
 
     def at(self, x: Concrete) -> tuple[Concrete, Any]:
         """Gradients, and the mean value."""
         points = np.array([list(row) for row in x.clients], dtype=object)
         slope = Concrete(tuple(map(tuple, self.functions.grad(points))))
-        values = self.functions.value(points)
+        values = self.functions.value(points) + self.offset
         return slope.averaged() if self.average else slope, sum(values) / len(values)
 
     def of_each(self, x: Concrete) -> bool:
@@ -179,7 +225,7 @@ def _find_still(states: MethodStates, run: QuadraticRun) -> Fraction | None:
 
 def comes_back(states: MethodStates, run: QuadraticRun, k: int) -> bool:
     """Whether the state two rounds after the k-th is the k-th, so that later rounds, if they are not numbered, repeat these two."""
-    _, outcomes = _play(states, run, k + 2)
+    outcomes = _play(states, run, k + 2)
     if any(len(of_round) > 1 for of_round in outcomes):
         return False
     then, now = outcomes[k][0][1], outcomes[k + 2][0][1]
@@ -191,23 +237,34 @@ def comes_back(states: MethodStates, run: QuadraticRun, k: int) -> bool:
 
 def play_run(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False) -> Outcomes:
     """The states of a run from its start: of every round its outcomes, and what names stand for."""
-    functions, played = _play(states, run, last, floats=floats)
-    zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
-    given = {"x_star": zero, "f": _OfClients(functions, True), "f_i": _OfClients(functions, False)}
+    given = give_functions(run, floats=floats)
     return [
-        [(chance, {**concrete_fields(state, functions.n), **given}) for chance, state in of_round]
-        for of_round in played
+        [(chance, {**concrete_fields(state, run.clients), **given}) for chance, state in of_round]
+        for of_round in _play(states, run, last, floats=floats)
     ]
 
 
-def _play(
-    states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False
-) -> tuple[SeparableQuadratics, list[list[tuple[Any, Any]]]]:
-    """The functions, and of every round its outcomes with their chances."""
+def give_functions(run: QuadraticRun, *, floats: bool = False) -> dict[str, Any]:
+    """What quantities ask for beside the fields of a state: a stationary point of the average, the average and the clients' functions."""
     plain = in_floats(run) if floats else run
-    functions = SeparableQuadratics(_array(plain.curvature), _array(plain.centre))
+    functions = _functions_of(plain)
+    zero = Concrete(((Fraction(0),) * functions.d,) * functions.n)
+    return {
+        "x_star": zero,
+        "f": _OfClients(functions, True, plain.offset),
+        "f_i": _OfClients(functions, False, plain.offset),
+    }
+
+
+def _functions_of(run: QuadraticRun) -> SeparableQuadratics:
+    return SeparableQuadratics(_array(run.curvature), _array(run.centre))
+
+
+def _play(states: MethodStates, run: QuadraticRun, last: int, *, floats: bool = False) -> list[list[tuple[Any, Any]]]:
+    """Of every round its outcomes with their chances."""
+    plain = in_floats(run) if floats else run
     algorithm: Any = states.named_method.over(plain.point, float) if floats else states.algorithm(plain.point)
-    problem: Any = functions
+    problem: Any = _functions_of(plain)
     played: list[list[tuple[Any, Any]]] = [[(Fraction(1), algorithm.init(problem, _array([plain.start])))]]
     for k in range(last):
         played.append(
@@ -218,7 +275,7 @@ def _play(
                 for c, after in outcomes_of_round(algorithm, problem, before, clients, k)
             ]
         )
-    return functions, played
+    return played
 
 
 def _array(rows: Any) -> NDArray[Any]:

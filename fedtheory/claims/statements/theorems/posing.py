@@ -112,6 +112,11 @@ class PosedClaim:
     told: Mapping[str, Fraction]
     exact: bool
 
+    @property
+    def rounds(self) -> tuple[int, int, bool]:
+        """The first that is played, the last, and whether they begin at the start."""
+        return self.base, self.base + self.played, self.start
+
 
 def pose_claim(at: ClaimAt) -> PosedClaim:
     """The states of which a claim speaks, played on leaves.
@@ -122,8 +127,7 @@ def pose_claim(at: ClaimAt) -> PosedClaim:
         They cannot be followed there, or no numbers of sequences meet what is given.
     """
     theorem, (base, last, start) = at.theorem, find_extent(at)
-    of_rounds = any(_may_fail_later(theorem, hypothesis) for hypothesis in theorem.hypotheses.values())
-    played = last + FURTHER if of_rounds else last
+    played = last + count_further(theorem)
     assert theorem.states is not None
     numbers, exact, told = {}, True, dict(at.point)
     if theorem.sequences:
@@ -134,37 +138,47 @@ def pose_claim(at: ClaimAt) -> PosedClaim:
     return PosedClaim(trace, base, last, played, start, numbers, told, exact)
 
 
-def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
-    """Whether a hypothesis speaks of rounds; where clients are drawn, and one round is played, of what is not the same in all of them."""
+def count_further(theorem: Theorem) -> int:
+    """How many rounds after those of a claim are played, as what is given must hold there, too."""
+    return FURTHER * any(may_fail_later(theorem, hypothesis) for hypothesis in theorem.hypotheses.values())
+
+
+def may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
+    """Whether a hypothesis speaks of all rounds, and of what is not the same in all of them."""
     if not hypothesis.names & theorem.rounds.keys() - theorem.own_rounds(hypothesis):
         return False
-    states, spoken = theorem.states, {quantity_of(node) for side in hypothesis.sides for node in indexed(side)}
-    if not isinstance(states, MethodStates) or not states.clients:
+    spoken = {quantity_of(node) for side in hypothesis.sides for node in indexed(side)}
+    if spoken <= theorem.sequences.keys():
+        return False
+    if not isinstance(theorem.states, MethodStates):
         return True
     same = {"f", "f_i", "x_star", *theorem.parameters.names}
     return not all(names_of_quantity(theorem.quantities.get(name, name)) <= same for name in spoken)
 
 
 def list_supposed(
-    at: ClaimAt, posed: PosedClaim, lookup: Lookup, irrational: Irrational
+    at: ClaimAt, rounds_played: tuple[int, int, bool], lookup: Lookup, irrational: Irrational
 ) -> Iterator[tuple[str, Any, bool]]:
-    """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below."""
+    """What is given of the rounds that are played: by name, left side less right side, which is at most zero, and whether it is below.
+
+    ``rounds_played``: the first, the last, and whether they begin at the start.
+    """
+    base, last, start = rounds_played
     theorem, point, own = at.theorem, at.point, own_of_claim(at.theorem, at.rounds)
     for name, hypothesis in theorem.hypotheses.items():
         if hypothesis.sign == "->" or hypothesis.exists is not None:
             raise InvalidInput("the claim rests on hypotheses about limits, so that it is not tried on instances")
         rounds = sorted(hypothesis.names & theorem.rounds.keys())
-        first = [max(theorem.rounds[n], 0 if posed.start else posed.base) for n in rounds]
+        first = [max(theorem.rounds[n], 0 if start else base) for n in rounds]
         fixed = theorem.own_rounds(hypothesis)
         every: list[Sequence[int]] = [
-            (int(own[n]),) if n in fixed else range(low, posed.base + posed.played + 1)
-            for n, low in zip(rounds, first, strict=True)
+            (int(own[n]),) if n in fixed else range(low, last + 1) for n, low in zip(rounds, first, strict=True)
         ]
         for ks in itertools.product(*every):
             there = {**point, **{n: Fraction(k) for n, k in zip(rounds, ks, strict=True)}}
             try:
                 asked = at.rounds_of(hypothesis, there)
-                if asked and not posed.base <= min(asked) <= max(asked) <= posed.base + posed.played:
+                if asked and not base <= min(asked) <= max(asked) <= last:
                     if fixed.issuperset(rounds):
                         raise InvalidInput(f"the hypothesis {name} speaks of rounds that are not played")
                     continue
@@ -199,7 +213,7 @@ def follow_claim(at: ClaimAt) -> tuple[PosedClaim, list[Any], list[GivenForm]]:
 
     gaps = Sides(at.numbers, lookup, theorem.formulas, irrational=approximate).gaps(at.sentence)
     rows: list[GivenForm] = []
-    for k, (name, left, strict) in enumerate(list_supposed(at, posed, lookup, approximate)):
+    for k, (name, left, strict) in enumerate(list_supposed(at, posed.rounds, lookup, approximate)):
         if isinstance(left, Form):
             rows.append((f"given {name} {k}", left, strict))
         elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):

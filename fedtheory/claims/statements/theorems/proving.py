@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.refusals import Refused, TermRefused
 from fedtheory.proofs.checker.terms import Checker, PremiseRow
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE, is_relaxed
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.derivation import state_same_forms, store_forms
 from fedtheory.proofs.parameters.derivation import states as states_this
@@ -256,8 +258,20 @@ class _Finder:
         trace = states.trace(self._told(numbers), self.theorem.parameters, 1, start=False, number=1)
         system = trace.system(Form())
         functions = {f.name: {"L": None if f.L is None else _show(f.L), "mu": _show(f.mu)} for f in system.functions}
-        drawn = trace.drawn
-        return {"functions": functions, "drawn": [_show(p) for p in drawn]}
+        found: dict[str, Any] = {"functions": functions, "drawn": [_show(p) for p in trace.drawn]}
+        if said := self._of_late_values(trace, self._told(numbers)):
+            found["assumed"] = sorted({*self.theorem.assumed, *said})
+        return found
+
+    def _of_late_values(self, trace: StateTrace, numbers: Mapping[str, Any]) -> set[str]:
+        """Names of what the class says of values of f, in quantities of the next state, at points that depend on draws."""
+        if trace.space.sampling is None and trace.space.noise is None:
+            return set()
+        for name in self.theorem.quantities:
+            with contextlib.suppress(FedtheoryError, TypeError, AttributeError, ZeroDivisionError):
+                self._form(trace, 1, name, numbers)
+        names = {name.rstrip("0123456789").rstrip() for name, _ in trace.system(Form()).hypotheses}
+        return names & {AFTER_DRAWS, AFTER_NOISE}
 
     def multipliers(self, checker: Checker, line: ProofLine, want: Quotient, rows: Sequence[PremiseRow]) -> list[str]:
         """Those of a combination."""
@@ -444,6 +458,8 @@ def with_sequences(theorem: Theorem, count: int = AHEAD) -> Region:
 def _why_not(judged: Judgement | None, posed: _Posed) -> str:
     if judged is not None and judged.instance is not None:
         at = ", ".join(f"{name} = {number}" for name, number in judged.instance.point.items())
+        if is_relaxed(posed.system.hypotheses):
+            return f"no derivation from what is known of values at points that depend on who takes part, at {at} to begin with"
         return f"refuted at {at or 'no parameters'}: left side less right side {judged.instance.left} > 0"
     for f in posed.system.functions:
         room = None if f.L is None else posed.field.sign(f.L - f.mu)

@@ -21,8 +21,9 @@ from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.checker.proof_lines import ProofLine
 from fedtheory.proofs.checker.reading import read_count
 from fedtheory.proofs.checker.refusals import NotChecked, Refused
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE
 
-_STATES = re.compile(r"([\w-]+)\((.*)\), functions (.*)")
+_STATES = re.compile(r"([\w-]+)\((.*)\), functions (.*?)(?:, clients (.*))?")
 #: rounds and local steps that are traced whatever a term's derivations are about, and the largest product of powers inside each other
 MOST_STEPS, MOST_POWER = 20, 1000
 
@@ -59,7 +60,7 @@ def rebuild_theorem(data: Mapping[str, Any]) -> Theorem:
         Its states are those of no listed method, or it is no theorem.
     """
     found = _STATES.fullmatch(data["states"])
-    states = None if found is None else MethodStates(*found.groups())
+    states = None if found is None else MethodStates(*found.groups(default=""))
     if states is not None:
         _require_short(data, states)
     auxiliary = set(data["auxiliary"])
@@ -71,7 +72,7 @@ def rebuild_theorem(data: Mapping[str, Any]) -> Theorem:
         claim=tuple(data["claims"]),
         states=states,
         rounds={name: read_count(least) for name, least in data["rounds"].items()},
-        assumed=dict.fromkeys(data["assumed"], ""),
+        assumed=dict.fromkeys((name for name in data["assumed"] if name not in (AFTER_DRAWS, AFTER_NOISE)), ""),
         rests={name: rebuild_theorem(other) for name, other in data["rests"].items()},
         quantities=dict(data["quantities"]),
         where=dict(data["where"]),

@@ -18,17 +18,20 @@ from typing import Any
 
 import numpy as np
 
+from fedtheory.claims.statements.theorems.at_every_point import find_largest_gap
 from fedtheory.claims.statements.theorems.irrational import Between, is_above, place_between
+from fedtheory.claims.statements.theorems.later_rounds import require_later_rounds
 from fedtheory.claims.statements.theorems.on_quadratics import (
     QUADRATICS,
     QuadraticRun,
     comes_back,
+    draw_plain_runs,
     draw_runs,
     list_end_runs,
     play_run,
     require_run,
 )
-from fedtheory.claims.statements.theorems.played import ConcreteSpace, play_on_instance
+from fedtheory.claims.statements.theorems.played import ConcreteSpace, Outcomes, play_on_instance
 from fedtheory.claims.statements.theorems.posing import (
     ClaimAt,
     GivenForm,
@@ -38,6 +41,7 @@ from fedtheory.claims.statements.theorems.posing import (
     find_sequences,
     follow_claim,
     list_supposed,
+    may_fail_later,
     number_of,
     small_rounds,
 )
@@ -50,6 +54,7 @@ from fedtheory.claims.statements.theorems.tight_points import list_tight_points
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.core.exact import in_floats
 from fedtheory.proofs.checker.formulas import Sentence
+from fedtheory.proofs.every_n.conditions import is_relaxed
 from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.programs import IN_WORDS, SUSPECT, violation
 from fedtheory.proofs.parameters.refutations import Instance, find_instance
@@ -62,6 +67,8 @@ LATER, POINTS, CORNERS = 3, 6, 27
 LATER_OF_PROVED, MOST_OF_PROVED = 2, 8
 #: points at which runs on quadratics are tried
 RUN_POINTS = 3
+#: sizes of a run that are tried are multiples of one over this
+SIZES = 2**10
 #: by how much a claim must fail, in floats, where numbers of a sequence are known to some digits only
 SUSPECT_OF_DIGITS = 1e-4
 #: the kind of an instance that has parameters and rounds alone
@@ -115,8 +122,8 @@ class BrokenClaim:
 class Guarded:
     """What was looked at without finding a violation: points, rounds, and why some could not be; ``clients``: numbers of clients that were run.
 
-    ``suspected``: where floats see the claim fail and no exact instance was found. ``impossible``: at how many of the points nothing meets what is
-    assumed, so that the claim cannot fail there.
+    ``suspected``: where floats see the claim fail, or what is known of values lets it, and no exact instance was found. ``impossible``: at how many
+    of the points nothing meets what is assumed, so that the claim cannot fail there.
     """
 
     points: int
@@ -132,7 +139,7 @@ class _Impossible(InvalidInput):
 
 
 class _Suspected(InvalidInput):
-    """Floats see a claim fail, and nothing exact does."""
+    """Floats see a claim fail, or what is known of values does, and nothing exact."""
 
 
 def _tried(theorem: Theorem, *, limits: bool = False) -> Iterator[tuple[int, Sentence]]:
@@ -200,8 +207,8 @@ def guard_proved(theorem: Theorem) -> BrokenClaim | Guarded:
 
 
 def _is_tried_on_runs(theorem: Theorem, states: MethodStates) -> bool:
-    """Whether any run on quadratics is one of the theorem: nothing is given, and clients need have no minimiser in common."""
-    return not (theorem.given or theorem.sequences or states.shares_minimiser)
+    """Whether runs on quadratics are of the theorem: clients need have no minimiser in common. What is given is held against each run."""
+    return not (theorem.sequences or states.shares_minimiser)
 
 
 def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | None, tuple[int, ...]]:
@@ -209,22 +216,59 @@ def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | Non
     rng, tried = np.random.default_rng(0), set[int]()
     for claim, sentence in _tried(theorem):
         for point in itertools.islice(_points(theorem, sentence), RUN_POINTS):
-            for run in draw_runs(states, point, rng):
-                for rounds in small_rounds(theorem, sentence, LATER):
-                    try:
-                        gap = _gap_of_run(theorem, BrokenClaim(claim, rounds, run, Fraction(0)))
-                    except (FedtheoryError, ArithmeticError, TypeError, ValueError):
-                        continue
-                    tried.add(run.clients)
-                    if failed := _fails_by(gap, sentence):
-                        return BrokenClaim(claim, rounds, replace(run, left=failed), failed), ()
+            runs = [] if theorem.given else [*draw_runs(states, point, rng)]
+            if theorem.given or states.clients:
+                runs += draw_plain_runs(states, point, rng)
+            for run, rounds in itertools.product(runs, small_rounds(theorem, sentence, LATER)):
+                try:
+                    sized = _sized(theorem, BrokenClaim(claim, rounds, run, Fraction(0)))
+                    gap = _gap_of_run(theorem, BrokenClaim(claim, rounds, sized, Fraction(0)))
+                except (FedtheoryError, ArithmeticError, TypeError, ValueError):
+                    continue
+                tried.add(run.clients)
+                if failed := _fails_by(gap, sentence):
+                    return BrokenClaim(claim, rounds, replace(sized, left=failed), failed), ()
     return None, tuple(sorted(tried))
+
+
+def _sized(theorem: Theorem, broken: BrokenClaim) -> QuadraticRun:
+    """A run whose start and centres are as large as what is given allows, and values as small, where quantities are squares of lengths or values."""
+    run, at = broken.instance, broken.at(theorem)
+    assert isinstance(run, QuadraticRun)
+    if not theorem.given:
+        return run
+    point_like = run.times(Fraction(0))
+    asked = (run, point_like, replace(point_like, offset=Fraction(1)))
+    every = [[left for _, left, _ in _given_of_run(at, one)] for one in asked]
+    rows = [(whole - nothing, nothing, raised - nothing) for whole, nothing, raised in zip(*every, strict=True)]
+    least = min((-nothing / of_size for of_size, nothing, raised in rows if of_size > 0 and not raised), default=1)
+    size = Fraction(math.isqrt(int(least * SIZES**2)), SIZES)
+    offsets = [-(size**2 * of_size + nothing) / raised for of_size, nothing, raised in rows if raised < 0]
+    return replace(run.times(size), offset=max(offsets, default=Fraction(0)))
+
+
+def _given_of_run(at: ClaimAt, run: QuadraticRun) -> list[tuple[str, Any, bool]]:
+    """What is given, of all rounds of a run where these may differ: at the point that is worst for it."""
+    theorem, (base, last, start) = at.theorem, find_extent(at)
+    assert isinstance(theorem.states, MethodStates)
+    later = {name: one for name, one in theorem.hypotheses.items() if may_fail_later(theorem, one)}
+    found = [(name, find_largest_gap(theorem, one, run), one.sign == "<") for name, one in later.items()]
+    if later.keys() == theorem.hypotheses.keys():
+        return found
+    lookup = _looked_up(theorem, play_run(theorem.states, run, last), run.point)
+    supposed = list_supposed(at, (base, base + last, start), lookup, place_between)
+    return found + [row for row in supposed if row[0] not in later]
 
 
 def _refute_limits(theorem: Theorem) -> BrokenClaim | None:
     """A run that comes back to a state it had, with a quantity that is not the limit: it is not so in infinitely many rounds."""
     states = theorem.states
-    if not isinstance(states, MethodStates) or theorem.assumed or not _is_tried_on_runs(theorem, states):
+    if (
+        not isinstance(states, MethodStates)
+        or theorem.assumed
+        or theorem.given
+        or not _is_tried_on_runs(theorem, states)
+    ):
         return None
     for claim, sentence in _tried(theorem, limits=True):
         name = sentence.to_infinity
@@ -250,13 +294,17 @@ def _gap_of_run(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False) 
     _, last, _ = find_extent(at)
     if at.sentence.sign == "->":
         _require_return(at, states, run)
-    played = play_run(states, run, last, floats=floats)
+    unmet = [] if floats else [name for name, left, strict in _given_of_run(at, run) if is_above(left, strict)]
+    if unmet:
+        raise InvalidInput(f"the run does not meet {unmet[0]}")
     point: Mapping[str, Any] = in_floats(dict(run.point)) if floats else run.point
-
-    def lookup(name: str, k: int) -> Any:
-        return expect_at(theorem, played[k], name, ConcreteSpace(), point)
-
+    lookup = _looked_up(theorem, play_run(states, run, last, floats=floats), point)
     return _gap(at, {**at.numbers, **point}, lookup, floats=floats)
+
+
+def _looked_up(theorem: Theorem, played: Outcomes, point: Mapping[str, Any]) -> Lookup:
+    """Quantities of the rounds of a run."""
+    return lambda name, k: expect_at(theorem, played[k], name, ConcreteSpace(), point)
 
 
 def _require_return(at: ClaimAt, states: MethodStates, run: QuadraticRun) -> None:
@@ -298,6 +346,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
             raise InvalidInput("numbers of its sequences are not known exactly, or may not go on")
         return _gap(at, numbers, of_sequences, floats=floats)
     posed, _, _ = follow_claim(at)
+    require_later_rounds(at, posed)
     told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
     played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
 
@@ -308,7 +357,7 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     gap = _gap(at, numbers, lookup, floats=floats)
     unmet = [] if floats else world.broken()
-    given = [] if floats else list_supposed(at, posed, lookup, place_between)
+    given = [] if floats else list_supposed(at, posed.rounds, lookup, place_between)
     unmet += [name for name, left, strict in given if is_above(left, strict)]
     if unmet:
         raise InvalidInput(f"the instance does not meet {unmet[0]}")
@@ -408,6 +457,8 @@ def _instance(at: ClaimAt, system: System, *, exact: bool) -> BrokenClaim | None
         return None
     if np.isnan(worst):
         raise InvalidInput(f"no solver's answer was good at {at}")
+    if is_relaxed(system.hypotheses):
+        raise _Suspected(f"what is known of values at points that depend on who takes part lets the claim fail at {at}")
     instance = find_instance(system, at.point, worst) if exact else None
     if instance is None:
         # where what is given lets a square be zero alone, a residual moves the worst case by its root

@@ -8,7 +8,8 @@ state that stands for all is one vector for each field, tied by the linear relat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import SimpleNamespace
@@ -21,10 +22,11 @@ from fedtheory.claims.statements.worlds import FunctionOf, Parameters, SymbolicW
 from fedtheory.core.errors import CannotTrace, FedtheoryError, InvalidInput
 from fedtheory.core.exact import rational
 from fedtheory.proofs.every_n.cells import cell
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS, AFTER_NOISE, bound_on_average
 from fedtheory.proofs.every_n.model import Function
 from fedtheory.proofs.every_n.noise import Noise
 from fedtheory.proofs.every_n.oracles import Leaves, SymmetricProblem
-from fedtheory.proofs.every_n.vectors import Form, Sampling, Vector, inner_product
+from fedtheory.proofs.every_n.vectors import Form, Number, Sampling, Vector, inner_product
 from fedtheory.proofs.parameters.field import ParameterField, RationalFunction
 from fedtheory.proofs.parameters.methods import sampling_at
 from fedtheory.proofs.parameters.system import NamedForm, System
@@ -127,7 +129,7 @@ class ClassFunction:
 
     def at(self, x: Vector) -> tuple[Vector, Form]:
         """Gradient and value; the average is taken at points that clients have in common."""
-        found = self.problem.at(x)
+        found = self.problem.value_at(x)
         if self.average and not x.common:
             raise InvalidInput(
                 "f is evaluated at a point that clients do not have in common; write f_i(x_i), or f(bar(x_i))"
@@ -300,23 +302,40 @@ class MethodStates:
         given = {"x_star": Vector({}), "f": ClassFunction(problem, True), "f_i": ClassFunction(problem, False)}
         known = [[(chance, {**vectors_of(reached), **given}) for chance, reached in outcomes] for outcomes in played]
 
+        space_of_forms = SymbolicSpace(who, noise)
+
         def system(conclusion: Form) -> System:
             mean, deviation = (
                 tuple(f"{kind} {k}" for k in range(n))
                 for kind, n in zip(KINDS, (leaves.mean, leaves.deviation), strict=True)
             )
-            clients = Function("f", tuple(problem.evaluations), self.constants["L"].at(numbers), mu)
-            conditions = [*problem.conditions, *([] if noise is None else _of_noise(noise, problem))]
-            return System(mean, deviation, leaves.values, tuple(conditions), (clients,), conclusion)
+            big_l = self.constants["L"].at(numbers)
+            clients = Function("f", tuple(problem.evaluations), big_l, mu)
+            known_of = _of_late_values(problem, noise, (big_l, mu), space_of_forms)
+            conditions = (*problem.conditions, *_of_noise(noise, problem), *known_of)
+            return System(mean, deviation, leaves.values, conditions, (clients,), conclusion)
 
-        return StateTrace(known, system, state, SymbolicSpace(who, noise), number)
+        return StateTrace(known, system, state, space_of_forms, number)
 
 
-def _of_noise(noise: Noise, problem: SymmetricProblem) -> list[NamedForm]:
+def _of_noise(noise: Noise | None, problem: SymmetricProblem) -> list[NamedForm]:
     """What is known of noise, as forms that are at most zero; what is independent is so in products already, but for those of interpolation."""
+    if noise is None:
+        return []
     equal = [form for _, form in noise.equations()] if noise.reach(problem.evaluations) else []
     found = [noise.expect(form) for _, form in noise.inequalities()] + equal + [-form for form in equal]
     return [(f"{NOISE} {k}", form) for k, form in enumerate(found)]
+
+
+def _of_late_values(
+    problem: SymmetricProblem, noise: Noise | None, function_class: tuple[Number, Number], space: SymbolicSpace
+) -> Iterator[NamedForm]:
+    """What the class says, in expectation, of values at points that depend on who takes part, and on noise."""
+    late = [noise is not None and noise.reach([e]) for e in problem.evaluations]
+    noisy = [*itertools.compress(problem.evaluations, late)]
+    early = [e for e, is_late in zip(problem.evaluations, late, strict=True) if not is_late]
+    for name, at in ((AFTER_DRAWS, problem.uncertain), (AFTER_NOISE, noisy)):
+        yield from bound_on_average(name, at, early, function_class, space.dot)
 
 
 #: rounds after the first at which relations between fields are looked for, where rounds depend on their number

@@ -163,15 +163,14 @@ def test_an_instance_on_the_edge_of_a_strict_hypothesis_refutes_nothing() -> Non
     """U = 0 breaks the claim, and 0 < U is given; that it holds elsewhere is not known either."""
     theorem = Theorem(
         "0 < p < 1",
-        "1 <= V[t] + 1000000*U[t]",
+        "1 <= V[0] + 1000000*U[0]",
         states=PlayedStates(play_two_vectors),
         quantities={"U": "norm2(e)", "V": "norm2(g)"},
-        rounds={"t": 0},
-        given={"some": "0 < U[t]", "little": "V[t] <= 1/2"},
+        given={"some": "0 < U[0]", "little": "V[0] <= 1/2"},
     )
     found = refute_theorem(theorem)
     assert not isinstance(found, BrokenClaim) and found.suspected
-    assert isinstance(refute_theorem(replace(theorem, given={"little": "V[t] <= 1/2"})), BrokenClaim)
+    assert isinstance(refute_theorem(replace(theorem, given={"little": "V[0] <= 1/2"})), BrokenClaim)
 
 
 def test_a_strict_inequality_that_holds_with_equality_is_suspected_and_not_refuted() -> None:

@@ -127,14 +127,33 @@ def test_what_clients_are_unlike_by_is_needed() -> None:
 @pytest.mark.parametrize(
     "claim",
     [
-        LINEAR.replace("lr*m", "3*lr*m/2"),
+        LINEAR.replace("lr*m", "2*lr*m"),
         LINEAR.replace("**N", "**(N + 1)"),
-        "F[t+1] - f_inf <= (1 - 3*lr*m/2)*(F[t] - f_inf)",
+        "F[t+1] - f_inf <= (1 - 2*lr*m)*(F[t] - f_inf)",
     ],
 )
 def test_a_faster_rate_is_refuted(claim: str) -> None:
     part, _ = parts_of(stated(claim, pl=PL, below=BELOW))
     assert part.holds is False and part.counterexample is not None
+
+
+def test_an_instance_of_the_first_rounds_refutes_nothing_that_is_given_of_all() -> None:
+    """With 3/2 instances of two rounds break the bound; quadratics, on which the hypothesis holds at every point and so in all rounds, do not."""
+    part, _ = parts_of(stated(LINEAR.replace("lr*m", "3*lr*m/2"), pl=PL, below=BELOW))
+    assert part.holds is None and "in the rounds after those that are played" in part.text
+
+
+#: true of all steps: gradients shrink by 1 - lr*L at most in a round, so that in all rounds together f falls by g/(2*L) at least
+ALL_ROUNDS = "g[N] <= 2*L*(F[N] - f_inf)"
+
+
+@pytest.mark.parametrize("part_of_it", [1, 2])
+def test_what_all_rounds_together_show_is_not_accused(part_of_it: int) -> None:
+    """An instance of two rounds, on which later values are below f_inf, was called a refutation; with half the constant a quadratic refutes it."""
+    part, _ = parts_of(
+        stated(ALL_ROUNDS.replace("2*L", f"{2 // part_of_it}*L"), "0 < L, 0 < lr <= 1/L, 0 <= f_inf", below=BELOW)
+    )
+    assert part.holds is (None if part_of_it == 1 else False)
 
 
 def test_without_the_hypothesis_nothing_is_proved() -> None:

@@ -21,6 +21,7 @@ from fedtheory.core.errors import NotAvailable
 from fedtheory.proofs.checker.algebra import Quotient
 from fedtheory.proofs.checker.formulas import Sentence
 from fedtheory.proofs.checker.proof_lines import ProofLine
+from fedtheory.proofs.every_n.conditions import AFTER_DRAWS
 from fedtheory.proofs.parameters.field import ParameterField
 from fedtheory.proofs.regions.region import Region
 from fedtheory.proofs.rocq.expressions import ZERO, Real, Vec, apply, identifier, inner_text
@@ -36,6 +37,8 @@ class MethodForRocq:
     def __post_init__(self) -> None:
         """Trace the method."""
         own, fixed = self.term.theorem, self.term.fixed
+        if AFTER_DRAWS in self.term.data["assumed"]:
+            raise NotAvailable("values at points that depend on who takes part are not written for Rocq")
         if self.term.data["assumed"]:
             raise NotAvailable("a theorem with assumed on a listed method is not written for Rocq")
         numbers: dict[str, Any] = {n: Fraction(k) for n, k in fixed.items()}
