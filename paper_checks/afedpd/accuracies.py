@@ -15,23 +15,22 @@ from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
 from fedtheory.claims.orderings import draw_curves, make_table, ordered
 from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, Cell, printed
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,
     HARD_SPLIT,
+    RunsBySplit,
     Swap,
     accuracy_entry,
     best_accuracy,
     chosen,
+    claim_on_runs,
     final_accuracy,
     final_loss,
     grid,
-    list_needed,
     mutants,
     not_run,
-    setting_of,
 )
 
 #: what Table 2 and its text say, clause by clause: the better method, then the worse one
@@ -208,40 +207,29 @@ def magnitudes(ctx: Context, of: Column, found: dict[Key, Repeated]) -> Iterator
     )
 
 
-def claim(id: str, source: str, of: Column, *faults: Fault) -> Claim:
+def claim_on_table_2(id: str, source: str, of: Column, *faults: Fault) -> Claim:
     """Return a claim about columns of Table 2."""
-    clauses = of.clauses()
-    return Claim(
-        id,
-        PAPER,
-        "ordering",
-        source,
-        join_clauses(clauses),
-        check_table(of),
-        faults,
-        needs=lambda ctx: list_needed(ctx, of.runs(ctx), mutants(ctx) if "laptop" in of.sizes else None),
-        setting=setting_of(of.network),
-        clauses=clauses,
-        protocol=PROTOCOL,
-    )
+    planted: Callable[[Context], RunsBySplit] = lambda ctx: mutants(ctx) if "laptop" in of.sizes else {}  # noqa: E731
+    check, network = check_table(of), of.network
+    return claim_on_runs(id, source, of.clauses(), check, of.runs, *faults, planted=planted, network=network)
 
 
 ERRORS = Fault("standard errors taken for the paper's deviations", "four seeds are enough", {"deviations": sqrt(SEEDS)})
 CLAIMS = [
-    claim(
+    claim_on_table_2(
         "AFEDPD-Q9",
         "Table 2, LeNet on CIFAR-10: IID and Dir-0.1",
         Column("LeNet", ("IID", "Dir-0.1")),
         ERRORS,
         Fault(ACTIVE_DUALS[0], f"A-FedPD over FedAvg, {HARD_SPLIT}", {"swap": ACTIVE_DUALS[1]}, or_undecided=True),
     ),
-    claim(
+    claim_on_table_2(
         "AFEDPD-Q9-DIR1",
         "Table 2, LeNet on CIFAR-10: Dir-1.0",
         Column("LeNet", ("Dir-1.0",), ("small", "paper"), "AFEDPD-Q9 has the two ends of the splits"),
         ERRORS,
     ),
-    claim(
+    claim_on_table_2(
         "AFEDPD-Q9-RESNET18",
         "Table 2, ResNet-18 on CIFAR-10",
         Column("ResNet-18", ("IID", "Dir-1.0", "Dir-0.1"), ("paper",), "no other network is like ResNet-18"),

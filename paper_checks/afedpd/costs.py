@@ -22,18 +22,14 @@ from fedtheory.core.randomness import Key
 from fedtheory.core.wrapped import Wrapped
 from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import shape_start
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.published import SECONDS
-from paper_checks.afedpd.runs import METHODS, scale, setting_of, training
+from paper_checks.afedpd.runs import gradients_a_step, scale, setting_of, training
+from paper_checks.afedpd.theory import PAPER
 
 TIMED = tuple(SECONDS["LeNet"])
 STEPS = 100  # of Tables 5 and 6
 TAKES_LONGER = (("A-FedPDSAM", "A-FedPD"), ("FedSpeed", "FedDyn"), ("FedSAM", "FedAvg"))
-
-
-def gradients_a_step(label: str) -> int:
-    """Minibatch gradients of a local step: two where SAM's ascent takes one."""
-    return 2 if "radius" in METHODS[label].own else 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,37 +6,29 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading
+from fedtheory.claims.claim import Fault, Finding, Reading
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import (
     DECAY,
     HARD_SPLIT,
     PAPER_ROUNDS,
     accuracy_entry,
+    claim_on_runs,
     final_accuracy,
     final_loss,
-    list_needed,
     not_run,
     over_seeds,
     scale,
-    setting_of,
     training,
 )
 
 TUNED = ("FedAvg", "A-FedPD")
 DECAYS = (1.0, 0.9998, 0.998, 0.995)  # of Table 3's grid, a round of 800
 SMALL_RHO = 0.001
-MATTERS = (
-    Clause(
-        "The decay of the step size matters: over 800 rounds 0.998 a round is better than none", ("0.998 over none",)
-    ),
-    Clause("and than 0.995.", ("0.998 over 0.995",)),
-)
 
 
 def factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
@@ -110,21 +102,18 @@ def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim_on_runs(
         "AFEDPD-Q13",
-        PAPER,
-        "ordering",
         "Appendix A.2, Table 3",
-        join_clauses(MATTERS),
-        check_decay,
         (
-            Fault(
-                "the decay of 800 rounds is taken for one of any number", "the same decay in all", {"as_printed": True}
+            Clause(
+                "The decay of the step size matters: over 800 rounds 0.998 a round is better than none",
+                ("0.998 over none",),
             ),
+            Clause("and than 0.995.", ("0.998 over 0.995",)),
         ),
-        needs=lambda ctx: list_needed(ctx, decay_runs(ctx) | penalty_runs(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=MATTERS,
-        protocol=PROTOCOL,
+        check_decay,
+        lambda ctx: decay_runs(ctx) | penalty_runs(ctx),
+        Fault("the decay of 800 rounds is taken for one of any number", "the same decay in all", {"as_printed": True}),
     ),
 ]

@@ -7,50 +7,28 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims.claim import Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import (
     DECAY,
     HARD_SPLIT,
     NO_DUALS,
+    RunsByNumber,
     Swap,
     accuracy_entry,
+    claim_on_runs,
     final_accuracy,
     final_loss,
-    list_needed,
     over_seeds,
     scale,
-    setting_of,
     training,
 )
 
 SWEPT = ("FedAvg", "SCAFFOLD", "FedDyn", "A-FedPD")
-Runs = dict[tuple[str, int], Repeated]
-
-LONGER = (
-    Clause(
-        "All methods lose accuracy as the local interval grows,", tuple(f"{label} loses accuracy" for label in SWEPT)
-    ),
-    Clause(
-        "and A-FedPD stays the best at the longest.",
-        tuple(f"A-FedPD over {label} at the longest interval" for label in SWEPT[:-1]),
-    ),
-)
-SAVES = (
-    Clause(
-        "At equal local steps in all A-FedPD is ahead of SCAFFOLD and FedDyn,",
-        ("A-FedPD over SCAFFOLD", "A-FedPD over FedDyn"),
-    ),
-    Clause(
-        "and with half of SCAFFOLD's communication A-FedPD is still ahead of it.",
-        ("with half of the rounds over SCAFFOLD",),
-    ),
-)
 
 
 def intervals(ctx: Context) -> tuple[int, ...]:
@@ -72,23 +50,23 @@ def run_with(ctx: Context, label: str, steps: int, *, others: bool = False) -> R
     return over_seeds(ctx, one, others=others)
 
 
-def interval_runs(ctx: Context) -> Runs:
+def interval_runs(ctx: Context) -> RunsByNumber:
     """Return runs of methods with each K."""
     return {(label, steps): run_with(ctx, label, steps) for label in SWEPT for steps in intervals(ctx)}
 
 
-def halved_runs(ctx: Context) -> Runs:
+def halved_runs(ctx: Context) -> RunsByNumber:
     """Return A-FedPD with half of Table 2's rounds, of twice as many steps."""
     return {("A-FedPD", 2 * scale(ctx).steps): run_with(ctx, "A-FedPD", 2 * scale(ctx).steps)}
 
 
-def without_duals(ctx: Context) -> Runs:
+def without_duals(ctx: Context) -> RunsByNumber:
     """Return what A-FedPD without duals and penalty, which is FedAvg, does with the longest interval, with other seeds."""
     [*_, long] = intervals(ctx)
     return {("A-FedPD", long): run_with(ctx, "FedAvg", long, others=True)}
 
 
-def tables(ctx: Context, found: Runs) -> Iterator[Finding]:
+def tables(ctx: Context, found: RunsByNumber) -> Iterator[Finding]:
     """What both claims show."""
     several = intervals(ctx)
     columns = ("method", *(f"K = {steps}, T = {rounds_of(ctx, steps)}" for steps in several))
@@ -150,37 +128,44 @@ def check_rounds(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]
 
 
 CLAIMS = [
-    Claim(
+    claim_on_runs(
         "AFEDPD-Q8",
-        PAPER,
-        "ordering",
         "Section 5 (local intervals), Fig. 2(b)",
-        join_clauses(LONGER),
-        check_intervals,
         (
-            Fault(
-                f"{NO_DUALS[0]}, with other seeds",
-                "A-FedPD over FedAvg at the longest interval",
-                {"plain": True},
-                or_undecided=True,
+            Clause(
+                "All methods lose accuracy as the local interval grows,",
+                tuple(f"{label} loses accuracy" for label in SWEPT),
+            ),
+            Clause(
+                "and A-FedPD stays the best at the longest.",
+                tuple(f"A-FedPD over {label} at the longest interval" for label in SWEPT[:-1]),
             ),
         ),
-        needs=lambda ctx: list_needed(ctx, interval_runs(ctx), without_duals(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=LONGER,
-        protocol=PROTOCOL,
+        check_intervals,
+        interval_runs,
+        Fault(
+            f"{NO_DUALS[0]}, with other seeds",
+            "A-FedPD over FedAvg at the longest interval",
+            {"plain": True},
+            or_undecided=True,
+        ),
+        planted=without_duals,
     ),
-    Claim(
+    claim_on_runs(
         "AFEDPD-Q8-FIG2C",
-        PAPER,
-        "ordering",
         "Section 5 (communication rounds), Fig. 2(c)",
-        join_clauses(SAVES),
+        (
+            Clause(
+                "At equal local steps in all A-FedPD is ahead of SCAFFOLD and FedDyn,",
+                ("A-FedPD over SCAFFOLD", "A-FedPD over FedDyn"),
+            ),
+            Clause(
+                "and with half of SCAFFOLD's communication A-FedPD is still ahead of it.",
+                ("with half of the rounds over SCAFFOLD",),
+            ),
+        ),
         check_rounds,
-        (Fault(NO_DUALS[0], "A-FedPD over FedDyn", {"swap": NO_DUALS[1]}, or_undecided=True),),
-        needs=lambda ctx: list_needed(ctx, interval_runs(ctx) | halved_runs(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=SAVES,
-        protocol=PROTOCOL,
+        lambda ctx: interval_runs(ctx) | halved_runs(ctx),
+        Fault(NO_DUALS[0], "A-FedPD over FedDyn", {"swap": NO_DUALS[1]}, or_undecided=True),
     ),
 ]

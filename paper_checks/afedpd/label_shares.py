@@ -16,8 +16,9 @@ from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.orderings import make_table
 from fedtheory.claims.parts import at_most, holds
 from fedtheory.claims.protocol import Clause, Setting, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.runs import scale
+from paper_checks.afedpd.theory import PAPER
 from problems.datasets import cifar10, digits
 from problems.splits import dirichlet_labels, label_counts
 

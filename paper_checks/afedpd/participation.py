@@ -8,27 +8,24 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role
+from fedtheory.claims.claim import Fault, Finding, Reading, Role
 from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,
     HARD_SPLIT,
+    RunsByNumber,
     Swap,
     accuracy_entry,
+    claim_on_runs,
     final_accuracy,
     final_loss,
-    list_needed,
     over_seeds,
     scale,
-    setting_of,
     training,
 )
-
-Runs = dict[tuple[str, int], Repeated]
 
 
 def counts(ctx: Context) -> tuple[int, ...]:
@@ -42,7 +39,7 @@ def swept(ctx: Context) -> tuple[str, ...]:
     return (*ctx.sized((), (), ("SCAFFOLD", "FedSpeed")), "FedAvg", "FedDyn", "A-FedPD")
 
 
-def participation_runs(ctx: Context, labels: Sequence[str]) -> Runs:
+def participation_runs(ctx: Context, labels: Sequence[str]) -> RunsByNumber:
     """Return runs of methods with each number of clients a round."""
     return {
         (label, count): over_seeds(ctx, training(ctx, label, HARD_SPLIT, participants=count))
@@ -58,25 +55,19 @@ def percent(ctx: Context, count: int) -> str:
 
 # ---- Fig. 1 ------------------------------------------------------------------------------------------------------------
 
-DRIFT = (
-    Clause("With fewer clients a round the loss of FedADMM (equation (6)) gets worse", ("loss: ",)),
-    Clause("and its accuracy fluctuates more.", ("fluctuation: ",)),
-)
-DIVERGES = (Clause("With few clients a round FedADMM (equation (6)) diverges.", ("divergence at the lowest ratio",)),)
 
-
-def drift_runs(ctx: Context) -> Runs:
+def drift_runs(ctx: Context) -> RunsByNumber:
     """FedADMM by equation (6) at every ratio."""
     return participation_runs(ctx, ("FedADMM",))
 
 
-def forgotten_ratio(ctx: Context) -> Runs:
+def forgotten_ratio(ctx: Context) -> RunsByNumber:
     """Return the runs of a sweep that forgets the ratio: the highest one in the place of the lowest, with other seeds."""
     one = training(ctx, "FedADMM", HARD_SPLIT, participants=counts(ctx)[-1])
     return {("FedADMM", counts(ctx)[0]): over_seeds(ctx, one, others=True)}
 
 
-def inverse_step(ctx: Context) -> Runs:
+def inverse_step(ctx: Context) -> RunsByNumber:
     """Return runs at the lowest ratio with one over the step size in its place, 10 for 0.1."""
     one = training(ctx, "FedADMM", HARD_SPLIT, participants=counts(ctx)[0])
     return {
@@ -144,15 +135,8 @@ def check_divergence(ctx: Context, *, large: bool = False) -> Iterator[Finding]:
 
 # ---- Fig. 2(a) ---------------------------------------------------------------------------------------------------------
 
-STEADIER = (
-    Clause(
-        "Over the participation ratios the accuracy of A-FedPD varies less than those of FedAvg and FedDyn.",
-        ("A-FedPD steadier than FedAvg", "A-FedPD steadier than FedDyn"),
-    ),
-)
 
-
-def sweep_runs(ctx: Context) -> Runs:
+def sweep_runs(ctx: Context) -> RunsByNumber:
     """Return runs of Fig. 2(a)."""
     return participation_runs(ctx, swept(ctx))
 
@@ -201,57 +185,49 @@ def check_sweep(ctx: Context, *, swap: Swap | None = None) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    Claim(
+    claim_on_runs(
         "AFEDPD-Q1-FIG1",
-        PAPER,
-        "ordering",
         "Sections 1 and 3.2, Fig. 1",
-        join_clauses(DRIFT),
+        (
+            Clause("With fewer clients a round the loss of FedADMM (equation (6)) gets worse", ("loss: ",)),
+            Clause("and its accuracy fluctuates more.", ("fluctuation: ",)),
+        ),
         check_drift,
-        (
-            Fault(
-                "the ratio is forgotten: 20 % take part for 4 %, with other seeds",
-                "fluctuation: 4 % against 20 %",
-                {"forgotten": True},
-                or_undecided=True,
-            ),
+        drift_runs,
+        Fault(
+            "the ratio is forgotten: 20 % take part for 4 %, with other seeds",
+            "fluctuation: 4 % against 20 %",
+            {"forgotten": True},
+            or_undecided=True,
         ),
-        needs=lambda ctx: list_needed(ctx, drift_runs(ctx), forgotten_ratio(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=DRIFT,
-        protocol=PROTOCOL,
+        planted=forgotten_ratio,
     ),
-    Claim(
+    claim_on_runs(
         "AFEDPD-Q1-DIVERGES",
-        PAPER,
-        "ordering",
         "Sections 1 and 3.2, Fig. 1",
-        join_clauses(DIVERGES),
+        (Clause("With few clients a round FedADMM (equation (6)) diverges.", ("divergence at the lowest ratio",)),),
         check_divergence,
+        lambda ctx: {"lowest": drift_runs(ctx)["FedADMM", counts(ctx)[0]]},
+        Fault(
+            "1/lr in the place of lr, which does diverge",
+            "divergence at the lowest ratio",
+            {"large": True},
+            holds=True,
+        ),
+        planted=inverse_step,
+    ),
+    claim_on_runs(
+        "AFEDPD-Q7",
+        "Section 5 (participation ratios), Fig. 2(a)",
         (
-            Fault(
-                "1/lr in the place of lr, which does diverge",
-                "divergence at the lowest ratio",
-                {"large": True},
-                holds=True,
+            Clause(
+                "Over the participation ratios the accuracy of A-FedPD varies less than those of FedAvg and FedDyn.",
+                ("A-FedPD steadier than FedAvg", "A-FedPD steadier than FedDyn"),
             ),
         ),
-        needs=lambda ctx: list_needed(ctx, {"lowest": drift_runs(ctx)["FedADMM", counts(ctx)[0]]}, inverse_step(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=DIVERGES,
-        protocol=PROTOCOL,
-    ),
-    Claim(
-        "AFEDPD-Q7",
-        PAPER,
-        "ordering",
-        "Section 5 (participation ratios), Fig. 2(a)",
-        join_clauses(STEADIER),
         check_sweep,
-        (Fault(ACTIVE_DUALS[0], "A-FedPD steadier than FedDyn", {"swap": ACTIVE_DUALS[1]}),),
-        needs=lambda ctx: list_needed(ctx, sweep_runs(ctx), drift_runs(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=STEADIER,
-        protocol=PROTOCOL,
+        sweep_runs,
+        Fault(ACTIVE_DUALS[0], "A-FedPD steadier than FedDyn", {"swap": ACTIVE_DUALS[1]}),
+        planted=drift_runs,
     ),
 ]

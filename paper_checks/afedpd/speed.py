@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Check, Claim, Fault, Finding, Need, Picture, Reading, Table
+from fedtheory.claims.claim import Fault, Finding, Picture, Reading, Table
 from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Repeated, claim_ordering
+from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
 from fedtheory.claims.protocol import Clause
-from paper_checks.afedpd.costs import gradients_a_step
-from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,
     AGAIN,
     HARD_SPLIT,
     NO_DUALS,
+    RunsBySplit,
     Swap,
     accuracy_entry,
+    claim_on_runs,
     column,
     final_accuracy,
+    gradients_a_step,
     grid,
-    list_needed,
     mean_loss,
     mutants,
     rounds_to,
     rounds_to_loss,
-    setting_of,
 )
-
-Runs = dict[tuple[str, str], Repeated]
 
 # ---- Fig. 6 ------------------------------------------------------------------------------------------------------------
 
@@ -49,7 +46,7 @@ def loss_splits(ctx: Context) -> tuple[str, ...]:
     return ("IID", "Dir-1.0", "Dir-0.6", "Dir-0.1") if ctx.size == "paper" else ENDS
 
 
-def loss_runs(ctx: Context) -> Runs:
+def loss_runs(ctx: Context) -> RunsBySplit:
     """Return the runs of Fig. 6."""
     return grid(ctx, (*SLOWER, "A-FedPD", "A-FedPDSAM"), loss_splits(ctx))
 
@@ -181,12 +178,12 @@ FACTORS = (
 )
 
 
-def target_runs(ctx: Context) -> Runs:
+def target_runs(ctx: Context) -> RunsBySplit:
     """Return runs on IID clients, as Table 4's numbers of FedAvg say (they fit no other column of Table 2)."""
     return grid(ctx, LABELS_4, ("IID",))
 
 
-def levels(ctx: Context, found: Runs) -> tuple[float, ...]:
+def levels(ctx: Context, found: RunsBySplit) -> tuple[float, ...]:
     """Return the target accuracies: the paper's at its size, else what FedAvg has at 5/8 of the rounds, as 81 % is in the paper."""
     if ctx.size == "paper":
         return tuple(level / 100 for level in TABLE_4["CIFAR-10"])
@@ -293,7 +290,7 @@ AT_COST = (
 )
 
 
-def cost_runs(ctx: Context) -> Runs:
+def cost_runs(ctx: Context) -> RunsBySplit:
     """Return runs of Fig. 3, whose split is not named."""
     return grid(ctx, LABELS_3, ("IID",))
 
@@ -337,28 +334,10 @@ def check_equal_costs(ctx: Context, *, one_price: bool = False) -> Iterator[Find
     )
 
 
-def claim(
-    id: str,
-    source: str,
-    clauses: tuple[Clause, ...],
-    check: Check,
-    runs: Callable[[Context], Runs],
-    *faults: Fault,
-    planted: Callable[[Context], Mapping[Any, Repeated]] = lambda ctx: {},
-) -> Claim:
-    """Return a claim about runs of Table 2's methods."""
-
-    def needs(ctx: Context) -> Sequence[Need]:
-        return list_needed(ctx, runs(ctx), planted(ctx))
-
-    return claim_ordering(id, PROTOCOL, source, clauses, check, faults, needs, setting_of("LeNet"))
-
-
-FIG_6, TABLE_4_TEXT = "Appendix A.4.1, Fig. 6", "Table 4, Section 5 (communication rounds), Appendix A.4.3"
 CLAIMS = [
-    claim(
+    claim_on_runs(
         "AFEDPD-Q4",
-        FIG_6,
+        "Appendix A.4.1, Fig. 6",
         (
             Clause(
                 "The training loss of A-FedPD falls fastest on every split, of all methods but its variant with SAM.",
@@ -376,18 +355,18 @@ CLAIMS = [
         ),
         planted=mutants,
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-Q4-IID",
-        FIG_6,
+        "Appendix A.4.1, Fig. 6",
         (Clause("A-FedPD's lead in training loss is clearest on IID clients.", ("clearest on IID",)),),
         check_clearest,
         loss_runs,
         Fault(ACTIVE_DUALS[0], f"clearest on IID, not {HARD_SPLIT}", {"swap": ACTIVE_DUALS[1]}, holds=True),
         planted=mutants,
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-Q4-NEXT",
-        FIG_6,
+        "Appendix A.4.1, Fig. 6",
         (
             Clause(
                 "The training loss of FedDyn falls fast: faster than those of FedAvg, SCAFFOLD and FedCM.",
@@ -403,9 +382,9 @@ CLAIMS = [
         ),
         planted=mutants,
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-Q4-SAM",
-        FIG_6,
+        "Appendix A.4.1, Fig. 6",
         (
             Clause(
                 "With SAM the training loss of A-FedPD falls more slowly,",
@@ -428,23 +407,23 @@ CLAIMS = [
         ),
         planted=mutants,
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-Q6",
-        TABLE_4_TEXT,
+        "Table 4, Section 5 (communication rounds), Appendix A.4.3",
         BEFORE,
         check_targets,
         target_runs,
         Fault(NO_DUALS[0], "A-FedPD before SCAFFOLD, target 1", {"swap": NO_DUALS[1]}, or_undecided=True),
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-Q6-FACTORS",
-        TABLE_4_TEXT,
+        "Table 4, Section 5 (communication rounds), Appendix A.4.3",
         FACTORS,
         check_speedups,
         target_runs,
         Fault(NO_DUALS[0], "factor over FedAvg", {"swap": NO_DUALS[1]}),
     ),
-    claim(
+    claim_on_runs(
         "AFEDPD-FIG3",
         "Section 5 (wall-clock time), Fig. 3",
         AT_COST,

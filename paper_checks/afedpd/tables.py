@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from math import isnan
 
 from fedtheory.claims import Claim, Context, Finding, Part, Theorem, state
-from paper_checks.afedpd.protocol import PAPER
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_4
+from paper_checks.afedpd.theory import PAPER
 from paper_checks.steps import Step, claim_steps
 
 NETWORKS = tuple(TABLE_2)
