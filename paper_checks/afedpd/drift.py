@@ -11,10 +11,9 @@ from fedtheory.core.errors import require
 from paper_checks.afedpd import floors, stable
 from paper_checks.afedpd.factors import factor, to_four_digits
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_radii, draw_thresholds
-from paper_checks.afedpd.structure import DERIVED
 from paper_checks.afedpd.tables import of_numbers
-from paper_checks.afedpd.theory import PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.afedpd.theory import claim, derived
+from paper_checks.steps import Step
 from problems.dual_drift import drift_radius
 
 METHODS = ("equal fedadmm", "feddyn", "a-fedpd")
@@ -96,9 +95,8 @@ def between(name: str, r: str, P: int, low: str, high: str, left: str = "0") -> 
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    derived(
         "AFEDPD-D10",
-        DERIVED,
         "dual drift",
         "Mean-square factors of the three methods for C = 100, to four digits.",
         [
@@ -111,9 +109,8 @@ CLAIMS: list[Claim] = [
         picture=lambda context: draw_radii(),
         kind="rate",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D11",
-        DERIVED,
         "dual drift",
         (
             Clause(
@@ -140,9 +137,8 @@ CLAIMS: list[Claim] = [
         picture=lambda context: draw_thresholds(),
         kind="divergence",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D12",
-        DERIVED,
         "Eq. (6)",
         FLOOR,
         [
@@ -157,9 +153,8 @@ CLAIMS: list[Claim] = [
         assumptions=[FAMILY],
         kind="divergence",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-Q1",
-        PAPER,
         "Fig. 1, Sections 1 and 3.2",
         "Under partial participation the classical primal-dual method, FedADMM as Eq. (6) writes it, can become unstable; the lower P/C the worse.",
         [between(f"P = {P}", "1/20", P, *ends) for P, ends in FEWER.items()],
@@ -173,9 +168,8 @@ CLAIMS: list[Claim] = [
         ],
         kind="divergence",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-Q2",
-        PAPER,
         "Section 4",
         "Errors of inexact local solves can make dual drift worse.",
         [

@@ -39,8 +39,8 @@ from paper_checks.afedpd.stability import (
     replay_twice,
 )
 from paper_checks.afedpd.sums import printed_chance, right_of_16
-from paper_checks.afedpd.theory import PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.afedpd.theory import claim
+from paper_checks.steps import Step
 
 GIVEN = "the recursion of AFEDPD-G-REC, which needs rho > L and eta rho <= 1"
 FROM_TAU = "y[n] = Delta + alpha_rho sigma after n rounds from tau_0 on, T = tau_0 + n; until tau_0 both runs are one, so that y[0] = 0"
@@ -196,9 +196,8 @@ def check_dec(ctx: Context, *, rest: int = 1) -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "AFEDPD-EQ9",
-        PAPER,
         "Eq. (9)",
         "E |F(theta^T) - f(theta^T)| <= sup_xi E |f(theta^T, xi) - f(hat theta^T, xi)|.",
         [
@@ -223,9 +222,8 @@ CLAIMS: list[Claim] = [
         replay=replay_eq9,
         kind="bound",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L4",
-        PAPER,
         "Lemma 4, (16)",
         "sup E[f(theta^T, xi) - f(hat theta^T, xi)] <= G E ||theta^T - hat theta^T|| + H P tau_0/(CS).",
         [Step("as printed", sums.LEMMA_4)],
@@ -242,9 +240,8 @@ CLAIMS: list[Claim] = [
         replay=replay_l4,
         kind="bound",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L4P",
-        PAPER,
         "Proof of Lemma 4, the display before its end",
         "P(zeta^c) = P(tau <= tau_0) <= P tau_0/(CS).",
         [Step("P K tau_0/(CS)", sums.DRAWN, "repaired")],
@@ -260,9 +257,8 @@ CLAIMS: list[Claim] = [
         ],
         replay=replay_l4p,
     ),
-    claim_steps(
+    claim(
         "AFEDPD-G-FIX",
-        PAPER,
         "Appendix B.3.2, (1)",
         "With eta^t = eta_0 <= 1/(KL): Delta^T + alpha_rho sigma^T < 2 G (1 + gamma)^T/(LCS).",
         [Step("sum", sums.FIXED_STEPS)],
@@ -271,9 +267,8 @@ CLAIMS: list[Claim] = [
             "Exponential in T under a fixed step, where Remark 2.1 claims stability; the main text does not say so."
         ],
     ),
-    claim_steps(
+    claim(
         "AFEDPD-G-DEC",
-        PAPER,
         "Appendix B.3.2, (2)",
         (
             Clause(

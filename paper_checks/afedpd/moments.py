@@ -17,9 +17,9 @@ from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
 from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.core.errors import require
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_equal_clients, draw_spread
-from paper_checks.afedpd.structure import DERIVED
+from paper_checks.afedpd.theory import derived
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.dual_drift import active_average_row, moment_map
 
 EVERY = "0 < a, 0 < rho, C in 2.., 1 <= P <= C"
@@ -279,9 +279,8 @@ def fall_of_feddyn() -> Theorem:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    derived(
         "AFEDPD-D6",
-        DERIVED,
         "Algorithm 1, inexact solves",
         (
             Clause(
@@ -297,9 +296,8 @@ CLAIMS: list[Claim] = [
         [Step("local steps", LOCAL_STEPS), Step("momentum", MOMENTUM)],
         kind="identity",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D7",
-        DERIVED,
         "Eqs. (6), (7), Algorithm 1",
         "The moments (E x^2, E x h, E h^2, E s) obey a linear map for FedDyn and A-FedPD, for every C and P. For FedADMM as printed they obey one "
         "plus v (mean (lambda_i^*)^2 + 2 (1 - 2 b) c)/rho^2 in E x^2 and -(P/C) b v c/rho in E x h, b = rho/(a + rho), where c = mean d_i lambda_i^* "
@@ -308,9 +306,8 @@ CLAIMS: list[Claim] = [
         assumptions=[FAMILY],
         kind="identity",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D8",
-        DERIVED,
         "Algorithm 1",
         "E s^t = s^0 (1 - (1 - kappa^2)(P-1)/(C-1))^t, kappa = a/(a + rho), and E x^2 is driven by v E s/(a + rho)^2.",
         [Step("rates", SPREAD)],
@@ -318,9 +315,8 @@ CLAIMS: list[Claim] = [
         picture=lambda context: draw_spread(float(gossip_rate(0.5, 100, 10))),
         kind="rate",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D9",
-        DERIVED,
         "Algorithm 1, equal clients",
         (
             Clause("x^t = (rho/(a + rho))^t x^0 for every P;", ("every P",)),

@@ -28,11 +28,11 @@ from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd import lemmas, stable, virtual_update
 from paper_checks.afedpd.moment_pictures import FAMILY, SIZES, draw_full_participation, draw_numerator, draw_ratios
 from paper_checks.afedpd.moments import EQUAL, gossip_rate, rational_matrix
-from paper_checks.afedpd.structure import DERIVED, near
+from paper_checks.afedpd.structure import near
 from paper_checks.afedpd.tables import of_numbers, rounds_to
-from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.theory import DERIVED, PAPER, claim, derived
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.dual_drift import active_average_row, moment_map
 
 
@@ -221,9 +221,8 @@ CLAIMS: list[Claim] = [
         ONE_OF_TWO,
         kind="divergence",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D14",
-        DERIVED,
         "Theorem 1, 2 <= P < C",
         "sum_t E ||grad f||^2 = s^0 (C-P)/(P (P-1)) (1+rho)^2/((1+2 rho)(rho^2+2 rho)) from the optimum, up to 88.8 times Theorem 1's numerator, "
         "and at least (C-1)/(P-1) (1 - 2 P (C-1)/((C-P) rho)) times it.",
@@ -242,9 +241,8 @@ CLAIMS: list[Claim] = [
         picture=lambda context: draw_numerator({P: ratios(P) for P in (2, 10, 50)}),
         kind="bound",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-Q3",
-        PAPER,
         "Sections 1 and 3.3",
         (
             Clause(

@@ -22,9 +22,8 @@ from fedtheory.claims import (
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.afedpd.factors import to_four_digits
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_server_duals
-from paper_checks.afedpd.structure import DERIVED, is_fedpd_of_all
-from paper_checks.afedpd.theory import PAPER
-from paper_checks.steps import claim_steps
+from paper_checks.afedpd.structure import is_fedpd_of_all
+from paper_checks.afedpd.theory import PAPER, derived
 from problems.dual_drift import drift_radius
 
 
@@ -105,9 +104,8 @@ CLAIMS: list[Claim] = [
         repaired=is_fedpd_of_all(FedDyn, {"lam_i": "lam_i", "lam": "mean_lam_i"}, 1),
         repaired_text="lambda^{t+1} for lambda^t; then FedDyn with all clients is FedPD, Eq. (5), from zero duals.",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-EQ7-RATE",
-        DERIVED,
         "Eq. (7) as printed",
         "With lambda^t the mean-square factor a round of FedDyn on equal quadratics, C = 100, is larger with all clients "
         f"({_instead('1/20', 100)} at rho = a/20, {_instead('1', 100)} at rho = a), about the same with P = 20 at rho = a/20 and P = 50 at rho = a, "

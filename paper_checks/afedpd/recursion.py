@@ -20,10 +20,10 @@ from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd.local_steps import allowed_apart
 from paper_checks.afedpd.stability import BELOW_L
 from paper_checks.afedpd.sums import round_apart
-from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.theory import claim
 from paper_checks.afedpd.virtual_update import broadcast, dual_after
 from paper_checks.formulas import formula, over_outcomes
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 
 def lines_of_recursion(
@@ -372,9 +372,8 @@ def check_printed(ctx: Context, *, of: Mapping[str, Any] = ROOT, active: int = 1
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "AFEDPD-G-REC",
-        PAPER,
         "Appendix B.3.2, Table 8 and what follows",
         "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
         "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "

@@ -35,11 +35,11 @@ from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import lemmas
 from paper_checks.afedpd.partial_rounds import tends_to_floor
 from paper_checks.afedpd.stability import bernoulli_step, stated
-from paper_checks.afedpd.structure import CENTRES, CURVATURES, DERIVED, Played, play_method, sequences
-from paper_checks.afedpd.theory import ALL, PAPER
+from paper_checks.afedpd.structure import CENTRES, CURVATURES, Played, play_method, sequences
+from paper_checks.afedpd.theory import ALL, claim, derived
 from paper_checks.afedpd.theory_pictures import draw_noisy_steps, draw_one_of_two
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 # ---- the range of rho -----------------------------------------------------------------------------------------------
 
@@ -282,9 +282,8 @@ def one_client(context: Context, *, floor: int = 1) -> Iterator[Finding]:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "AFEDPD-Q-RANGE",
-        PAPER,
         "Appendix B.2.2, the choice of q",
         "2 q = L (rho^2 + rho L)/(rho^2 - 36 L^2) < rho/(4 L^2) is rho^2 - 4 L^3 rho - 36 L^2 - 4 L^4 > 0.",
         [
@@ -308,9 +307,8 @@ CLAIMS: list[Claim] = [
         Fault("332/100 of the fall", "all clients", {"potential": lemmas.POTENTIAL.with_constants(c="332/100")}),
         kind="rate",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-T1b",
-        PAPER,
         "Remark 1.2",
         "K = O(1/epsilon) steps of Algorithm 1's local training give E ||grad L_i(theta_i^{t+1})||^2 <= epsilon, with O(1/epsilon^2) samples in all.",
         [Step("K = O(1/epsilon)", DECAYING, "repaired")],
@@ -330,9 +328,8 @@ CLAIMS: list[Claim] = [
         ],
         kind="rate",
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D15",
-        DERIVED,
         "Algorithm 1",
         "gap_t = f(thetabar^t) - mean_i inf_x [f_i(x) + <mu_i^t, x>] >= f(thetabar^t) - f* >= 0, mu_i = lambda_i - lambdabar: a certificate for "
         "free.",

@@ -36,9 +36,9 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import local_steps
 from paper_checks.afedpd.local_steps import allowed_apart, geometric
-from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.theory import PAPER, claim
 from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 Slope = Callable[[Any], Any]
 Number = Callable[[Any], Any]  # makes a float, or a fraction, of a number as an instance has it
@@ -218,9 +218,8 @@ CLAIMS: list[Claim] = [
         assumptions=("g is the stochastic gradient; with its negative for g the second line is off by 2 eta lambda_i",),
         kind="identity",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-Q-DRIFT",
-        PAPER,
         "Text under Eq. (10)",
         "With the duals ignored ||theta_{i,k}^t - theta^t|| is a decayed sequence with a bound for every k: it is at most (1 - (1 - eta "
         "rho)^k) G/rho <= min(eta k, 1/rho) G.",
@@ -229,9 +228,8 @@ CLAIMS: list[Claim] = [
         readings=["With duals G + ||lambda_i|| for G. A constant gradient attains it; FedAvg then moves by eta k G."],
         kind="bound",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L5",
-        PAPER,
         "Lemma 5, (17)",
         APART_TEXT(""),
         [
@@ -251,9 +249,8 @@ CLAIMS: list[Claim] = [
         ],
         replay=replay_local,
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L6",
-        PAPER,
         "Lemma 6, (18)",
         APART_TEXT(" + 2 eta K G/S"),
         [

@@ -26,11 +26,10 @@ from fedtheory.core.randomness import ScriptedKey
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd import virtual_update
-from paper_checks.afedpd.theory import PAPER
+from paper_checks.afedpd.theory import DERIVED, PAPER, claim, derived
 from paper_checks.steps import Step, claim_steps
 from problems.quadratics import scalar_quadratics
 
-DERIVED = "a-fedpd, derived"
 #: f_i = (a_i/2) (x - b_i)^2
 CURVATURES = tuple(map(Fraction, ("1", "2", "1/2", "3")))
 CENTRES = tuple(map(Fraction, ("1", "-2", "3", "0")))
@@ -154,12 +153,12 @@ def library_part(
 
 def identity(
     id: str,
-    paper: str,
     source: str,
     text: str,
     theorem: Theorem,
     wrong: tuple[str, str],
     *,
+    paper: str = PAPER,
     sizes: Sequence[int] = (1, 2, 3, 4),
     methods: tuple[Any, Any] = (AFedPD, FedDyn),
     more: Any = None,
@@ -258,7 +257,6 @@ def as_fedpd(id: str, source: str, text: str, method: Any, states: Mapping[str, 
 CLAIMS: list[Claim] = [
     identity(
         "AFEDPD-S1",
-        PAPER,
         "Section 3.3, Appendix B.3.2",
         "lambdabar^{t+1} = lambdabar^t + rho (thetabar^{t+1} - theta^t).",
         virtual_update.MEAN_DUAL,
@@ -266,16 +264,15 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-D1",
-        DERIVED,
         "Algorithm 1",
         "lambdabar^{t+1} = rho (thetabar^{t+1} - thetabar^t) and theta^{t+1} = 2 thetabar^{t+1} - "
         "thetabar^t, thetabar^0 = theta^0.",
         virtual_update.EXTRAPOLATES,
         ("2*theta_bar_next", "3*theta_bar_next"),
+        paper=DERIVED,
     ),
     identity(
         "AFEDPD-D2",
-        DERIVED,
         "Algorithm 1",
         "mu_i = lambda_i - lambdabar sum to 0; an active one moves by rho (theta_i^{t+1} - "
         "thetabar^{t+1}), an absent one stays.",
@@ -284,19 +281,19 @@ CLAIMS: list[Claim] = [
         readings=[
             "So the virtual update moves the mean of the duals alone; what is a client's own stays as stale as without it."
         ],
+        paper=DERIVED,
     ),
     identity(
         "AFEDPD-D3",
-        DERIVED,
         "Algorithm 1",
         "grad L_i(y) = grad f_i(y) + mu_i^t + rho (y - thetabar^t) for every y: exact solves do not see theta^t.",
         virtual_update.LOCAL_PROBLEM,
         ("(y - theta_bar)", "(y - theta)"),
         methods=(AFedPD, OLD_DUAL),
+        paper=DERIVED,
     ),
-    claim_steps(
+    derived(
         "AFEDPD-D4",
-        DERIVED,
         "Algorithm 1, P = 1",
         "With one client a round mu_i = 0 for ever: a proximal-point method with a random client, from thetabar^t.",
         [near("every C", virtual_update.ONE_CLIENT, "lam_k - lam_bar", "lam_k - 2*lam_bar")],
@@ -306,16 +303,15 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-D5",
-        DERIVED,
         "Algorithm 1, Limitations",
         "All absent duals move as the mean of all does, by rho (thetabar^{t+1} - theta^t): one increment for C - P updates.",
         virtual_update.ABSENT_ALIKE,
         ("(lam_bar_next - lam_bar)", "P/C*(lam_bar_next - lam_bar)"),
         sizes=(1, 2, 3),
+        paper=DERIVED,
     ),
-    claim_steps(
+    claim(
         "AFEDPD-Q10",
-        PAPER,
         "Limitations",
         "Algorithm 1 as printed makes the server keep and move all C duals; one sum of common increments on the server would do, "
         "and a client's own part, "
@@ -345,7 +341,6 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-S5",
-        PAPER,
         "Eq. (5)",
         "theta^{t+1} = mean (theta_i^{t+1} + lambda_i^{t+1}/rho) minimises the augmented Lagrangian over theta.",
         virtual_update.SERVER,
@@ -356,7 +351,6 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-S6",
-        PAPER,
         "Section 1",
         "As consensus is reached the error of a virtual dual step, of what the absent client's own step would be, is diminished: it is rho "
         "(thetabar^{t+1} - theta_j), theta_j the model that the client would return, and tends to 0 where that does.",
@@ -371,7 +365,6 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-S7",
-        PAPER,
         "Section 3.2",
         "FedDyn's mean dual moves by P/C of what A-FedPD's does, (P/C) rho (thetabar^{t+1} - theta^t).",
         virtual_update.FEDDYN,
@@ -381,17 +374,16 @@ CLAIMS: list[Claim] = [
     ),
     identity(
         "AFEDPD-D16",
-        DERIVED,
         "Algorithm 1",
         "lambda_i^{t+1} = e_i - grad f_i(theta_i^{t+1}) for clients active in round t, and only the "
         "common increments come on top until the next time.",
         virtual_update.STALE,
         ("e_i - grad", "2*e_i - grad"),
         sizes=(1, 2, 3),
+        paper=DERIVED,
     ),
-    claim_steps(
+    claim(
         "AFEDPD-S2",
-        PAPER,
         "Sections 1 and 3.3",
         "For every client that is absent the average thetabar^{t+1} of the active clients' models is an unbiased estimate of its own local solution.",
         [

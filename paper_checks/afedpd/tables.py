@@ -7,8 +7,8 @@ from math import isnan
 
 from fedtheory.claims import Claim, Context, Finding, Part, Theorem, state
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_4
-from paper_checks.afedpd.theory import PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.afedpd.theory import PAPER, claim
+from paper_checks.steps import Step
 
 NETWORKS = tuple(TABLE_2)
 CIFAR_10 = TABLE_2_COLUMNS[:3]
@@ -98,9 +98,8 @@ def two_readings(context: Context) -> Iterator[Finding]:
 
 TEXT = "Section 5.1, Table 2"
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "AFEDPD-TAB2-FEDDYN",
-        PAPER,
         TEXT,
         "On LeNet FedDyn improves on SCAFFOLD by at least 1 %.",
         [
@@ -119,9 +118,8 @@ CLAIMS: list[Claim] = [
         ],
         kind="identity",
     ),
-    claim_steps(
+    claim(
         "AFEDPD-TAB2-PRIMAL",
-        PAPER,
         TEXT,
         "SCAFFOLD and FedSAM are less than the primal-dual methods.",
         [

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from fedtheory.claims import Claim
 from paper_checks.afedpd import lemmas
-from paper_checks.steps import Conclusion, Step, claim_steps
+from paper_checks.steps import Conclusion, Step, claims_of
 
 PAPER = "a-fedpd"
+DERIVED = f"{PAPER}, derived"
+claim, derived = claims_of(PAPER), claims_of(DERIVED)
 ALL = "all clients take part (P = C)"
 EXACT_ONE = "the counterexample has one client, who solves exactly (epsilon = 0)"
 SAMPLING = (
@@ -20,17 +22,15 @@ SAMPLING = (
 )
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "AFEDPD-L1",
-        PAPER,
         "Appendix B.2.1, Lemma 1",
         "E ||thetabar^{t+1} - thetabar^t||^2 <= mean_i E ||theta_i^{t+1} - thetabar^t||^2.",
         [Step("Lemma 1", lemmas.LEMMA_1)],
         assumptions=[SAMPLING],
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L2",
-        PAPER,
         "Appendix B.2.1, Lemma 2, (14)",
         "(1 - 4 L^2/rho^2) R_t <= (8 L^2/rho^2) J_t + (4 L^2/rho^2) E ||grad f(thetabar^t)||^2 + 4 epsilon/rho^2.",
         [
@@ -54,18 +54,16 @@ CLAIMS: list[Claim] = [
         ],
         false={"with 4 L^2/rho^2 before the gradient": "with 4/rho^2 and 16 epsilon/rho^2"},
     ),
-    claim_steps(
+    claim(
         "AFEDPD-L3",
-        PAPER,
         "Appendix B.2.1, Lemma 3, (15)",
         "mean_i E ||theta_i^{t+1} - thetabar^{t+1}||^2 <= 4 mean_i E ||theta_i^{t+1} - thetabar^t||^2.",
         [Step("Lemma 3", lemmas.LEMMA_3)],
         assumptions=[SAMPLING],
         readings=["2 for 4 is enough, and 1 where all take part."],
     ),
-    claim_steps(
+    claim(
         "AFEDPD-DESC",
-        PAPER,
         "Appendix B.2.2, the descent before R_t is defined",
         "E f(thetabar^{t+1}) <= f(thetabar^t) + (L/2)(1 + L/rho) R_t - ||grad f(thetabar^t)||^2/(2 rho) for epsilon-inexact solves.",
         [
@@ -80,9 +78,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"without epsilon": "with epsilon/rho"},
     ),
-    claim_steps(
+    claim(
         "AFEDPD-T1P",
-        PAPER,
         "Appendix B.2.2, the display that is summed",
         "E f(thetabar^{t+1}) + R_t/rho <= f(thetabar^t) + R_{t-1}/rho - ||grad f(thetabar^t)||^2/rho + epsilon/(8 L^2 rho).",
         [Step("1/rho", lemmas.ONE_STEP_PRINTED), Step("3/(8 rho)", lemmas.ONE_STEP, "repaired")],
@@ -93,9 +90,8 @@ CLAIMS: list[Claim] = [
         ],
         false={"1/rho": "3/(8 rho)"},
     ),
-    claim_steps(
+    derived(
         "AFEDPD-T1R",
-        "a-fedpd, derived",
         "Theorem 1, corrected, one round",
         "f(thetabar^{t+1}) + (L^2/(4 rho)) R_t <= f(thetabar^t) + (L^2/(4 rho)) R_{t-1} - ||grad f(thetabar^t)||^2/(4 rho) "
         "for t >= 1, rho >= 7.583 L and exact "
