@@ -8,8 +8,7 @@ said of them, `moments` has exact moments of the methods on quadratics, from whi
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Claim
-from fedtheory.claims.publication import Publication
+from fedtheory.claims import Claim, Publication
 from fedtheory.claims.refutation import with_fields
 from paper_checks.afedpd import (
     accuracies,

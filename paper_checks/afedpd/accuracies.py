@@ -9,13 +9,23 @@ from math import hypot, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role, Table
-from fedtheory.claims.context import Context, Size
+from fedtheory.claims import (
+    Claim,
+    Clause,
+    Context,
+    Fault,
+    Finding,
+    PrintedCell,
+    Reading,
+    Role,
+    Size,
+    Table,
+    compare_cells,
+    holds,
+)
 from fedtheory.claims.experiments import Repeated
-from fedtheory.claims.magnitudes import PrintedCell, compare_cells, count_within
+from fedtheory.claims.magnitudes import count_within
 from fedtheory.claims.orderings import draw_curves, make_table, ordered
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.published import TABLE_2, TABLE_2_COLUMNS, TABLE_2_METHODS, Cell, printed
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,

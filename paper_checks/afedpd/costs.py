@@ -11,12 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import listed
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading, Role
-from fedtheory.claims.context import Context
-from fedtheory.claims.magnitudes import PrintedCell, compare_cells
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, PrintedCell, Reading, Role, compare_cells, holds
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause, join_clauses
+from fedtheory.claims.protocol import join_clauses
 from fedtheory.core.participation import Uniform
 from fedtheory.core.randomness import Key
 from fedtheory.core.wrapped import Wrapped

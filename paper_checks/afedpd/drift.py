@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fedtheory.claims import Claim, Context, Finding, Table
-from fedtheory.claims.protocol import Clause
+from fedtheory.claims import Claim, Clause, Context, Finding, Table
 from fedtheory.core.errors import require
 from paper_checks.afedpd import floors, stable
 from paper_checks.afedpd.factors import factor, to_four_digits

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import Theorem
-from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims import PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.errors import InvalidInput, require
 from paper_checks.afedpd.moments import FAMILIES, GIVEN, OPTIMAL, noise_of_fedadmm, products_fall, rational_matrix

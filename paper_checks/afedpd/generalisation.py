@@ -12,18 +12,7 @@ from itertools import product
 from math import comb
 from typing import Any
 
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Replay,
-    assume,
-    decided,
-    disproved,
-    refute,
-)
-from fedtheory.claims.protocol import Clause
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Replay, assume, decided, disproved, refute
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.afedpd import sums

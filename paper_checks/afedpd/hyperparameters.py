@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Fault, Finding, Reading
-from fedtheory.claims.context import Context
+from fedtheory.claims import Clause, Context, Fault, Finding, Reading, holds
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import (
     DECAY,
     HARD_SPLIT,

@@ -9,13 +9,11 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Part, Picture, Reading, Setting, at_most, holds
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.context import Context
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.parts import at_most, holds
-from fedtheory.claims.protocol import Clause, Setting, join_clauses
+from fedtheory.claims.protocol import join_clauses
 from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.runs import scale
 from paper_checks.afedpd.theory import PAPER

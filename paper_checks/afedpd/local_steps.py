@@ -7,9 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Inside, dot, norm2
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims import Inside, PlayedStates, Theorem, dot, norm2
 from fedtheory.claims.statements.worlds import Parameters, World
 from paper_checks.formulas import formula
 

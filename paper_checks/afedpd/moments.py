@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.claims import Claim, Theorem
-from fedtheory.claims.protocol import Clause
+from fedtheory.claims import Claim, Clause, PlayedStates, Theorem
 from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
-from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.core.errors import require
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_equal_clients, draw_spread
 from paper_checks.afedpd.theory import derived

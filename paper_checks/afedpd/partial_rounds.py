@@ -8,6 +8,7 @@ from typing import Any
 
 from fedtheory.claims import (
     Claim,
+    Clause,
     Context,
     Fault,
     Finding,
@@ -20,7 +21,6 @@ from fedtheory.claims import (
     run_on_quadratics,
     state,
 )
-from fedtheory.claims.protocol import Clause
 from fedtheory.claims.statements.as_claims import is_derived
 from fedtheory.core.errors import require
 from fedtheory.proofs.facts import compare

@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Fault, Finding, Reading, Role
-from fedtheory.claims.context import Context
+from fedtheory.claims import Clause, Context, Fault, Finding, Reading, Role
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,
     HARD_SPLIT,

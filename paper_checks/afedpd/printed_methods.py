@@ -7,18 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory.algorithms import FedDyn
-from fedtheory.claims import (
-    Claim,
-    Context,
-    Equivalence,
-    Finding,
-    Lemma,
-    Table,
-    bar,
-    dot,
-    norm2,
-    state,
-)
+from fedtheory.claims import Claim, Context, Equivalence, Finding, Lemma, Table, bar, dot, norm2, state
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from paper_checks.afedpd.factors import to_four_digits
 from paper_checks.afedpd.moment_pictures import FAMILY, draw_server_duals

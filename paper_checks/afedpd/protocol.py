@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.protocol import Change, Protocol
+from fedtheory.claims import Change, Protocol
 
 _DAY = "2026-11-22"
 

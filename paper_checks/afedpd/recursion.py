@@ -13,8 +13,19 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Replay, Theorem, assume, disproved, norm2, refute
-from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    PlayedStates,
+    Replay,
+    Theorem,
+    assume,
+    disproved,
+    norm2,
+    refute,
+)
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.afedpd.local_steps import allowed_apart

@@ -15,6 +15,7 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Lemma,
+    PlayedStates,
     Reading,
     Theorem,
     bar,
@@ -25,7 +26,6 @@ from fedtheory.claims import (
     proved,
 )
 from fedtheory.claims.statements.as_claims import is_derived
-from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import GivenAnswers, Parameters, Unasked, World
 from fedtheory.proofs.every_n.cells import cell
 from fedtheory.proofs.every_n.vectors import Sampling

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Fault, Finding, Picture, Reading, Role
-from fedtheory.claims.context import Context
+from fedtheory.claims import Clause, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.runs import NO_DUALS, Swap, claim_on_runs, grid, residual_ratio
 
 PRIMAL = ("FedAvg", "SCAFFOLD")

@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Check, Claim, Fault, Need, Part, Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Check, Claim, Clause, Context, Fault, Need, Part, Setting, Table
 from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs, repeat_run
 from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table, mean_and_deviation
-from fedtheory.claims.protocol import Clause, Setting
 from paper_checks.afedpd.protocol import PROTOCOL
 
 RunsBySplit = dict[tuple[str, str], Repeated]

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Fault, Finding, Picture, Reading, Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Clause, Context, Fault, Finding, Picture, PrintedCell, Reading, Table, compare_cells
 from fedtheory.claims.experiments import Repeated
-from fedtheory.claims.magnitudes import PrintedCell, compare_cells
 from fedtheory.claims.orderings import draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.afedpd.published import TABLE_4
 from paper_checks.afedpd.runs import (
     ACTIVE_DUALS,

@@ -22,6 +22,7 @@ from fedtheory.claims import (
     Fault,
     Finding,
     Picture,
+    PlayedStates,
     Replay,
     Theorem,
     assume,
@@ -30,7 +31,6 @@ from fedtheory.claims import (
     refute,
     state,
 )
-from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols

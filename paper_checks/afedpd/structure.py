@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn, FedPD
-from fedtheory.claims import Claim, Context, Fault, Finding, Role, Theorem, disproved, proved, state
-from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims import Claim, Context, Equivalence, Fault, Finding, Role, Theorem, disproved, proved, state
 from fedtheory.claims.statements.theorems.played import ConcreteSpace
 from fedtheory.claims.statements.theorems.quantities import evaluate_quantity
 from fedtheory.claims.statements.worlds import Concrete

@@ -13,9 +13,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import bar
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims import PlayedStates, Theorem, bar
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.vectors import Sampling, Vector

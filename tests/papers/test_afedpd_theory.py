@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from itertools import combinations, product
 from types import SimpleNamespace
@@ -73,13 +74,13 @@ def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest
         seen.add(type(theta))
         return given(slopes, theta, *more)
 
-    for module, replay, instance in (
-        (stability, stability.replay_local, stability.APART_SAMPLE),
-        (generalisation, generalisation.replay_l4, generalisation.FAR),
-        (theorem_two, theorem_two.replay_t2a, theorem_two.FIRST),
+    for replay, instance in (
+        (stability.replay_local, stability.APART_SAMPLE),
+        (generalisation.replay_l4, generalisation.FAR),
+        (theorem_two.replay_t2a, theorem_two.FIRST),
     ):
         seen.clear()
-        monkeypatch.setattr(module, "local_model", note)
+        monkeypatch.setattr(sys.modules[replay.__module__], "local_model", note)
         found = replay(instance)
         assert seen == {float, Fraction} and found.violated
         assert found.measured == pytest.approx(float(found.exact_measured), rel=1e-9)
