@@ -15,7 +15,7 @@ NOT_REPEATED = {
     ("fedslr/convergence.py", "shift_runs"): "one run for each step, of a method that draws nothing",
     ("fedslr/phase_two.py", "theorem_runs"): "the largest client of a method that draws nothing, and its bound",
     ("fedslr/kl_cases.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
-    ("afedpd/moment_pictures.py", "_draw_factors"): "exact factors",
+    ("afedpd/z_ours_drift_a_stability.py", "_draw_factors"): "exact factors",
     ("fedpd/skipping.py", "check_t3"): "a mean over the last rounds of many chains, one number for each p",
 }
 

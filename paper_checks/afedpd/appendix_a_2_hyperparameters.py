@@ -1,4 +1,4 @@
-"""Appendix A.2: the decay of the step size, and FedDyn's penalty."""
+"""Appendix A.2: the decay of the step size, and FedDyn's penalty (Table 3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims import Clause, Context, Fault, Finding, Reading, holds
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Reading, holds
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.runs import (
@@ -23,12 +23,15 @@ from paper_checks.afedpd.runs import (
     training,
 )
 
+CLAIMS: list[Claim] = []
+
+# ---- Table 3 ---------------------------------------------------------------------------------------------------------
 TUNED = ("FedAvg", "A-FedPD")
 DECAYS = (1.0, 0.9998, 0.998, 0.995)  # of Table 3's grid, a round of 800
 SMALL_RHO = 0.001
 
 
-def factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
+def decay_factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
     """Return the factor a round that shrinks the step over T rounds as ``decay`` does over the paper's 800; ``as_printed`` the decay itself."""
     return decay if as_printed or scale(ctx).rounds == PAPER_ROUNDS else decay ** (PAPER_ROUNDS / scale(ctx).rounds)
 
@@ -36,7 +39,7 @@ def factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
 def decay_runs(ctx: Context) -> dict[tuple[str, float], Repeated]:
     """Return runs of two methods with Table 3's decays; none at laptop size, whose runs are too short to tell."""
     return {
-        (label, decay): over_seeds(ctx, training(ctx, label, HARD_SPLIT, decay=factor(ctx, decay)))
+        (label, decay): over_seeds(ctx, training(ctx, label, HARD_SPLIT, decay=decay_factor(ctx, decay)))
         for label in TUNED
         for decay in DECAYS
         if ctx.size != "laptop"
@@ -51,7 +54,7 @@ def penalty_runs(ctx: Context) -> dict[float, Repeated]:
 
 def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
     """The selected decay against the ends of the grid; ``as_printed`` takes decays a round of 800 for those of a run of any length."""
-    shrunk, wanted = factor(ctx, DECAY, as_printed=as_printed) ** scale(ctx).rounds, DECAY**PAPER_ROUNDS
+    shrunk, wanted = decay_factor(ctx, DECAY, as_printed=as_printed) ** scale(ctx).rounds, DECAY**PAPER_ROUNDS
     said = f"the step shrinks to {shrunk:.4f} over {scale(ctx).rounds} rounds, in the paper to {wanted:.4f} over {PAPER_ROUNDS}"
     yield holds("the same decay in all", bool(np.isclose(shrunk, wanted)), "numeric", said)
     yield Reading(
@@ -62,7 +65,7 @@ def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
         f"The paper lowers FedDyn's rho from 0.1 to {SMALL_RHO:g} on hard tasks 'to alleviate dual drift'; without numbers, and the hard task "
         "(ResNet-18 on CIFAR-100) is not run here. On identical quadratics instability is an effect of a small rho (AFEDPD-D11)."
     )
-    factors = [factor(ctx, decay) for decay in DECAYS]
+    factors = [decay_factor(ctx, decay) for decay in DECAYS]
     others = {"none": 1.0, "0.995": 0.995}
     if ctx.size == "laptop":
         for name in others:
@@ -98,7 +101,7 @@ def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
     yield make_table("FedDyn by penalty", ("rho", "test accuracy (%)", "training loss after the last round"), rows)
 
 
-CLAIMS = [
+CLAIMS += [
     claim_on_runs(
         "AFEDPD-Q13",
         "Appendix A.2, Table 3",
@@ -112,5 +115,5 @@ CLAIMS = [
         check_decay,
         lambda ctx: decay_runs(ctx) | penalty_runs(ctx),
         Fault("the decay of 800 rounds is taken for one of any number", "the same decay in all", {"as_printed": True}),
-    ),
+    )
 ]

@@ -1,4 +1,4 @@
-"""Fig. 7: primal and dual residuals."""
+"""Appendix A.4.2: primal and dual residuals (Figure 7)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims import Clause, Context, Fault, Finding, Picture, Reading, Role
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
 from paper_checks.afedpd.runs import NO_DUALS, Swap, claim_on_runs, grid, residual_ratio
 
+CLAIMS: list[Claim] = []
+
+# ---- Figure 7 --------------------------------------------------------------------------------------------------------
 PRIMAL = ("FedAvg", "SCAFFOLD")
 DUAL = ("FedDyn", "FedSpeed", "A-FedPD", "A-FedPDSAM")
 SPLITS = ("IID", "Dir-0.1")
@@ -71,7 +74,7 @@ def check_residuals(ctx: Context, *, swap: Swap | None = None) -> Iterator[Findi
     yield Picture(f"Primal over dual residual, {splits[-1]}", "communication rounds", "ratio", series, logy=True)
 
 
-CLAIMS = [
+CLAIMS += [
     claim_on_runs(
         "AFEDPD-Q5",
         "Appendix A.4.2, Fig. 7",
@@ -84,5 +87,5 @@ CLAIMS = [
         check_residuals,
         residual_runs,
         Fault(NO_DUALS[0], "SCAFFOLD above A-FedPD, IID", {"swap": NO_DUALS[1]}),
-    ),
+    )
 ]
