@@ -23,7 +23,7 @@ from fedtheory import run
 from fedtheory.algorithms import AFedPD, FedADMM, FedDyn
 from fedtheory.core.participation import Uniform
 from fedtheory.tools.pictures import draw_band, label_axes
-from paper_checks.afedpd.drift import THRESHOLDS
+from paper_checks.afedpd.z_ours_drift_a_stability import THRESHOLDS
 from problems.dual_drift import drift_radius, moment_map
 from problems.quadratics import scalar_quadratics
 

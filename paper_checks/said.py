@@ -35,8 +35,8 @@ from fedtheory.core.problem import objective
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.measures.metrics import stationarity
 from paper_checks import collected, said_of_safari
-from paper_checks.afedpd.moment_pictures import FAMILY
-from paper_checks.afedpd.theorem_one import ONE_OF_TWO
+from paper_checks.afedpd.notation import FAMILY
+from paper_checks.afedpd.section_4_1_optimization import ONE_OF_TWO
 from paper_checks.dualfl.common import CONVEX
 from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
 from paper_checks.fedpd.baselines import D12

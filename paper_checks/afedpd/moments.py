@@ -1,27 +1,33 @@
-"""Second moments of A-FedPD, FedDyn and FedADMM as printed, as theorems of their own rounds; A-FedPD's momentum and its rates.
+"""Second moments of A-FedPD, FedDyn and FedADMM as printed, on quadratics with one curvature: f_i(x) = (a/2)||x - c_i||^2, exact solves unless said.
 
-The family: f_i(x) = (a/2)||x - c_i||^2 with one curvature, exact solves unless said; P of C clients are drawn uniformly each round. The moments obey
-a linear map (`problems.dual_drift.moment_map`), from which theorems are written; what they say is proved of the library's methods.
+P of C clients are drawn uniformly each round. The moments obey a linear map (`problems.dual_drift.moment_map`), from which theorems are written;
+what they say is proved of the library's methods. Factors of the mean square a round are theorems with numbers C, P and r = rho/a:
+
+    M[T] <= K high^T M[0],        low^T M[0] <= K M[T],        M = a^2 E ||x||^2 + E mean ||d_i||^2,
+
+for every a > 0, start and dimension: the factor of M is between ``low`` and ``high``. The proof has two sums of moments, W that falls at least by
+``high`` and V that falls at most by ``low``, which are looked for in floats.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fedtheory.claims import Claim, Theorem
-from fedtheory.claims.protocol import Clause
-from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.core.errors import require
-from paper_checks.afedpd.moment_pictures import FAMILY, draw_equal_clients, draw_spread
-from paper_checks.afedpd.structure import DERIVED
-from paper_checks.formulas import formula
-from paper_checks.steps import Step, claim_steps
-from problems.dual_drift import active_average_row, moment_map
+import numpy as np
+from numpy.typing import NDArray
 
+from fedtheory.claims import PlayedStates, Theorem
+from fedtheory.claims.statements.theorems.runs import run_on_equal_curvatures
+from fedtheory.core.errors import require
+from paper_checks.formulas import formula
+from paper_checks.steps import Step
+from problems.dual_drift import moment_map
+
+# ---- The family ------------------------------------------------------------------------------------------------------
 EVERY = "0 < a, 0 < rho, C in 2.., 1 <= P <= C"
 TIED = "x - x_bar - lam/({rho})"
 #: lambda_i^* = -grad f_i(x^*)
@@ -70,11 +76,10 @@ FAMILIES = {
     "equal a-fedpd": Family("a-fedpd", "x_bar - c", "mu_i", ("mu_i", TIED), alike=True),
     "equal fedadmm": Family("fedadmm-active", "x - c", "lam_i", alike=True),
 }
+GIVEN = {"rho": "rho", "C": "C", "P": "P", "a": "a"}
 
 
-# ---- moments ----------------------------------------------------------------------------------------------------------
-
-
+# ---- FedADMM as printed ----------------------------------------------------------------------------------------------
 def noise_of_fedadmm(rho: Any, C: Any, P: Any, squares: Any, products: Any, a: Any = 1) -> tuple[Any, Any, Any, Any]:
     """What FedADMM as printed adds a round to (E x^2, E x h, E h^2, E s) besides its map: through the drawn mean of optimal duals.
 
@@ -89,78 +94,13 @@ def products_fall(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     return 1 - P / C * rho / (a + rho)
 
 
-GIVEN = {"rho": "rho", "C": "C", "P": "P", "a": "a"}
-
-
-def moved(name: str, k: int) -> str:
-    """A moment after a round, k of (X, Y, H, S), as the map has it."""
-    factor = require("sympy", "factors of entries").factor
-    entries = [
-        formula(lambda rho, C, P, a, j=j: factor(moment_map(name, rho, C, P, a)[k][j]), **GIVEN) for j in range(4)
-    ]
-    return " + ".join(f"({e})*{moment}[t]" for e, moment in zip(entries, "XYHS", strict=True) if e != "0")
-
-
-def theorem_of(name: str, moment: str, added: str = "") -> Theorem:
-    """A moment after a round; ``added``: what it has besides the map."""
-    family = FAMILIES[name]
-    known = family.moments | {"N": f"mean(norm2({OPTIMAL}))", "K": f"mean(dot({family.dual}, {OPTIMAL}))"}
-    said = " + ".join(filter(None, (moved(name, "XYHS".index(moment)) if moment != "K" else "", added)))
-    return Theorem(
-        EVERY,
-        f"{moment}[t+1] == {said}",
-        "done: claim by identity",
-        states=family.states(),
-        rounds={"t": 0},
-        quantities={k: v for k, v in known.items() if k == moment or f"{k}[t]" in said},
-    )
-
-
-def _added(k: int) -> str:
-    return formula(
-        lambda N, K, **given: noise_of_fedadmm(squares=N, products=K, **given)[k], N="N[t]", K="K[t]", **GIVEN
-    )
-
-
-OF_FEDADMM = {"X": _added(0), "Y": _added(1), "K": f"({formula(products_fall, **GIVEN)})*K[t]"}
-NAMES = {"X": "E x^2", "Y": "E x h", "H": "E h^2", "S": "E s", "K": "c"}
-MAPS = {
-    ("FedDyn", "feddyn"): {k: theorem_of("feddyn", k) for k in "XYHS"},
-    ("A-FedPD", "a-fedpd"): {k: theorem_of("a-fedpd", k) for k in "XS"},
-    ("FedADMM as printed", "fedadmm"): {k: theorem_of("fedadmm", k, OF_FEDADMM.get(k, "")) for k in "XYHSK"},
-}
-
-
-def rational_matrix(rows: Any) -> Any:
-    """Rows of fractions as SymPy's matrix of rationals."""
-    sympy = require("sympy", "matrices of rationals")
-    return sympy.Matrix(rows).applyfunc(lambda e: sympy.Rational(Fraction(e).numerator, Fraction(e).denominator))
-
-
-# ---- A-FedPD --------------------------------------------------------------------------------------------------------
-
-
+# ---- A-FedPD ---------------------------------------------------------------------------------------------------------
 def gossip_rate(rho: Any, C: Any, P: Any, a: Any = 1) -> Any:
     """Factor of E s a round for A-FedPD: 1 - (1 - kappa^2)(P-1)/(C-1), kappa = a/(a + rho)."""
     return 1 - (1 - (a / (a + rho)) ** 2) * (P - 1) / (C - 1)
 
 
 RATE = formula(gossip_rate, **GIVEN)
-SPREAD = Theorem(
-    EVERY,
-    (
-        f"S[T] == ({RATE})**T*S[0]",
-        "X[t+1] == (rho/(a + rho))**2*X[t] + (C - P)/(P*(C - 1))*S[t]/(a + rho)**2",
-    ),
-    f"""
-      step:  S[t+1] == ({RATE})*S[t]    by identity
-      rate:  claim 1                    by induction T: base combine; step combine ({RATE})*ih, step(t=T)
-      model: claim 2                    by identity
-    """,
-    states=FAMILIES["a-fedpd"].states(),
-    rounds={"t": 0, "T": 0},
-    quantities={name: FAMILIES["a-fedpd"].moments[name] for name in "XS"},
-)
 #: along any vector z
 EQUAL = Theorem(
     EVERY,
@@ -173,168 +113,108 @@ EQUAL = Theorem(
     rounds={"t": 0, "T": 0},
     quantities={"m": "dot(x_bar - c, z)"},
 )
-#: K gradient steps on a local problem, whose curvature is a + rho: what is left of the way to its solution
-LOCAL_STEPS = Theorem(
-    "0 < a, 0 < rho, 0 < eta < 1/(a + rho)",
-    "away[K] == (1 - eta*(a + rho))**K*away[0]",
+
+
+# ---- In numbers ------------------------------------------------------------------------------------------------------
+def rational_matrix(rows: Any) -> Any:
+    """Rows of fractions as SymPy's matrix of rationals."""
+    sympy = require("sympy", "matrices of rationals")
+    return sympy.Matrix(rows).applyfunc(lambda e: sympy.Rational(Fraction(e).numerator, Fraction(e).denominator))
+
+
+def follow_moments(name: str, rho: float, C: int, P: int, start: Sequence[float], rounds: int) -> NDArray[np.float64]:
+    """(E x^2, E x h, E h^2, E s) after 0..rounds rounds, ``(rounds + 1, 4)``."""
+    matrix = np.array(moment_map(name, rho, C, P), dtype=float)
+    found = [np.asarray(start, dtype=float)]
+    for _ in range(rounds):
+        found.append(matrix @ found[-1])
+    return np.array(found)
+
+
+# ---- Factors of the mean square a round ------------------------------------------------------------------------------
+ABOVE = """
+  up:    W[t+1] <= HIGH*W[t]     by derivation
+  ups:   W[T] <= HIGH**T*W[0]    by induction T: base combine; step combine HIGH*ih, up(t=T)
+  over:  M[t] <= K*W[t]          by derivation
+  below: W[t] <= M[t]            by derivation
+  upper: SAID                    by combine over(t=T), K*ups, K*HIGH**T*below(t=0)
+"""
+BELOW = """
+  low:   LOW*V[t] <= V[t+1]      by derivation
+  lows:  LOW**T*V[0] <= V[T]     by induction T: base combine; step combine LOW*ih, low(t=T)
+  under: V[t] <= M[t]            by derivation
+  start: BASE[0] <= K*V[0]       by derivation
+  lower: SAID                    by combine LOW**T*start, K*lows, K*under(t=T)
+"""
+
+
+def _rounded(weights: NDArray[np.float64]) -> list[Fraction]:
+    """Fractions of thirteen digits near multiples of these, with which a form is at most M."""
+    size = np.abs(weights).sum() * np.sign(weights[[0, 3]].sum())
+    return [Fraction(round(float(w / size) * 10**13), 10**13) for w in weights]
+
+
+def _falling(matrix: NDArray[np.float64], high: float) -> list[Fraction]:
+    """A form that a round lets fall by less than ``high``: M and what rounds make of it, each divided by a number between the factor and that."""
+    between = (np.abs(np.linalg.eigvals(matrix)).max() + high) / 2
+    return _rounded(np.linalg.solve(between * np.eye(4) - matrix.T, np.array([1.0, 0, 0, 1.0])))
+
+
+def _kept(matrix: NDArray[np.float64]) -> list[Fraction]:
+    """A form of which a round makes a multiple by the factor."""
+    roots, forms = np.linalg.eig(matrix.T)
+    return _rounded(np.real(forms[:, np.argmax(np.real(roots))]))
+
+
+def _least(weights: Sequence[Fraction]) -> float:
+    """The largest w with w M <= W."""
+    x, y, h, s = map(float, weights)
+    return float(min(np.linalg.eigvalsh([[x, y / 2], [y / 2, h + s]]).min(), s))
+
+
+def factor(
+    name: str,
+    r: Fraction,
+    C: int,
+    P: int,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    left: Fraction = Fraction(0),
+) -> Theorem:
+    """The factor is at least and at most these, ``left`` of the way to local solutions is left, by one step.
+
+    Where V has no part of x, or none of the duals, the lower bound has the other part's moment, S[0] or X[0], in the place of M[0].
     """
-      step: away[k+1] == (1 - eta*(a + rho))*away[k]   by identity
-      done: claim   by induction K: base combine; step combine (1 - eta*(a + rho))*ih, step(k=K)
-    """,
-    states=run_on_equal_curvatures("gd", "lr = eta", curvature="a + rho", alike=True),
-    rounds={"k": 0, "K": 0},
-    quantities={"away": "dot(x - c, z)"},
-)
-#: local steps that leave q of the way, as one of size (1 - q)/(a + rho) does
-MOMENTUM = Theorem(
-    f"{EVERY}, 0 < q < 1",
-    "m[t+2] == ((1 - q)*rho/(a + rho) + q)*m[t+1] + q*(m[t+1] - m[t])",
-    """
-      round: m[t+1] == ((1 - q)*rho/(a + rho) + q)*m[t] + q*(m[t] - before[t])   by identity
-      back:  before[t+1] == m[t]                                                 by identity
-      done:  claim                                                               by combine 1*round(t=t+1), (-q)*back
-    """,
-    states=FAMILIES["equal a-fedpd"].states(local="steps = 1, lr = (1 - q)/(a + rho)"),
-    rounds={"t": 0},
-    quantities={"m": "dot(x_bar - c, z)", "before": "dot(2*x_bar - x - c, z)"},
-)
-
-
-# ---- rounds to a millionth: equal clients, C = 100, P = 10, rho = a/2 -----------------------------------------------
-
-FALLS = Theorem(
-    "0 < a",
-    ("X[7] <= X[0]/10**6", "1.8*X[0]/10**6 <= X[6]"),
-    """
-      step: X[t+1] == X[t]/9    by identity
-      all:  X[T] == X[0]/9**T   by induction T: base combine; step combine 1/9*ih, step(t=T)
-      pos:  0 <= X[t]           by derivation
-      one:  claim 1             by combine all(T=7), (1/10**6 - 1/9**7)*pos(t=0)
-      two:  claim 2             by combine (-1)*all(T=6), (1/9**6 - 1.8/10**6)*pos(t=0)
-    """,
-    states=FAMILIES["equal a-fedpd"].states("a/2", "n = 100, s = 10"),
-    rounds={"t": 0, "T": 0},
-    quantities={"X": FAMILIES["equal a-fedpd"].moments["X"]},
-)
-
-
-def fall_of_feddyn() -> Theorem:
-    """FedDyn's active models from duals 0: above a millionth in round 113, and below in round 114.
-
-    A[t+k] is a sum of moments of round t. The proof squares the map of the moments five times, with which k goes from 1 to 33, 65, 81 and 82.
-    """
-    family, half, moments, lines = FAMILIES["equal feddyn"], Fraction(1, 2), "XYHS", list[str]()
-    given = dict(zip("XYHSA", [*moment_map("feddyn", half, 100, 10), active_average_row(half, 100, 10)], strict=True))
-    weights = {(name, 1): rational_matrix([row]) for name, row in given.items()}
-
-    def sum_of(name: str, k: int, of: str, between: str) -> str:
-        return between.join(f"({w})*{of.format(m)}" for w, m in zip(weights[name, k], moments, strict=True))
-
-    def line(name: str, k: int, rule: str) -> None:
-        lines.append(f"{name}{k}: {name}[t+{k}] == {sum_of(name, k, '{}[t]', ' + ')} by {rule}")
-
-    def go_on(name: str, k: int, more: int) -> None:
-        """The line of k rounds, after so many more."""
-        weights[name, k + more] = weights[name, k] * rational_matrix([list(weights[m, more]) for m in moments])
-        line(name, k + more, f"combine {name}{k}(t=t+{more}), {sum_of(name, k, '{}' + str(more), ', ')}")
-
-    for name in given:
-        line(name, 1, "identity")
-    for k in (1, 2, 4, 8, 16):
-        for name in moments:
-            go_on(name, k, k)
-    for k, more in ((1, 32), (33, 32), (65, 16), (81, 1)):
-        go_on("A", k, more)
-    started = {name: weights[name, 32][0] for name in moments}
-    for name in moments:
-        zeros = ", ".join(
-            f"({w})*{zero}" for w, zero in zip(weights[name, 32][1:], ("product", "mean", "duals"), strict=True)
-        )
-        lines.append(f"{name}: {name}[32] == ({started[name]})*X[0] by combine {name}32(t=0), {zeros}")
-    below, above = (
-        " + ".join(f"({w})*({started[m]})" for w, m in zip(weights["A", k], moments, strict=True)) for k in (82, 81)
-    )
+    family = FAMILIES[name]
+    matrix = np.array(moment_map(name.removeprefix("equal "), r, C, P, 1, left), dtype=float)
+    forms: dict[str, Sequence[Fraction]] = {"M": [Fraction(k) for k in (1, 0, 0, 1)]}
+    claims, proof, sizes = list[str](), "", list[float]()
+    if high is not None:
+        forms["W"] = _falling(matrix, float(high))
+        sizes.append(_least(forms["W"]))
+        claims.append(f"M[T] <= K*({high})**T*M[0]")
+        proof += ABOVE.replace("SAID", f"claim {len(claims)}").replace("HIGH", f"({high})")
+    if low is not None:
+        forms["V"] = _kept(matrix)
+        held = {of: weight for of, weight in zip("XYHS", forms["V"], strict=True) if of in "XS" and weight}
+        base = "M" if len(held) == 2 else next(iter(held))
+        forms |= {base: [Fraction(base in (of, "M") and of in "XS") for of in "XYHS"]}
+        sizes += map(float, held.values())
+        claims.append(f"({low})**T*{base}[0] <= K*M[T]")
+        proof += BELOW.replace("SAID", f"claim {len(claims)}").replace("LOW", f"({low})").replace("BASE", base)
+    size = str(10 ** math.ceil(math.log10(1 / min(sizes)) + 0.1))
+    local = f"steps = 1, lr = (1 - ({left}))/(a + ({r})*a)" if left else "exact = true"
     return Theorem(
         "0 < a",
-        ("A[114] <= X[0]/10**6", "1.007*X[0]/10**6 <= A[113]"),
-        "\n".join(
-            [
-                *lines,
-                "pos: 0 <= X[t] by derivation",
-                f"one: claim 1 by combine A82(t=32), {sum_of('A', 82, '{}', ', ')}, (1/10**6 - ({below}))*pos(t=0)",
-                f"two: claim 2 by combine (-1)*A81(t=32), {sum_of('A', 81, '(-1)*{}', ', ')}, ({above} - 1.007/10**6)*pos(t=0)",
-            ]
-        ),
-        states=family.states("a/2", "n = 100, s = 10"),
-        rounds={"t": 0},
-        quantities={
-            "A": "norm2(x_bar - c)",
-            "X": "norm2(x - c)",
-            "Y": "dot(x - c, bar(lam_i)/a)",
-            "H": "norm2(bar(lam_i)/a)",
-            "S": "mean(norm2(lam_i/a))",
-        },
-        given={"product": "Y[0] == 0", "mean": "H[0] == 0", "duals": "S[0] == 0"},
+        tuple(claim.replace("K", size) for claim in claims),
+        proof.replace("K", size),
+        states=family.states(f"({r})*a", f"n = {C}, s = {P}", local),
+        rounds={"t": 0, "T": 0},
+        quantities={of: family.quadratic(weights) for of, weights in forms.items()},
     )
 
 
-CLAIMS: list[Claim] = [
-    claim_steps(
-        "AFEDPD-D6",
-        DERIVED,
-        "Algorithm 1, inexact solves",
-        (
-            Clause(
-                "K gradient steps on a local problem of equal quadratics leave c = (1 - eta (a + rho))^K of the way to its solution,",
-                ("local steps",),
-            ),
-            Clause(
-                "and such solves make heavy-ball momentum of thetabar with the coefficient c: with x = thetabar - x^*, x^{t+1} = ((1 - c) "
-                "rho/(a + rho) + c) x^t + c (x^t - x^{t-1}).",
-                ("momentum",),
-            ),
-        ),
-        [Step("local steps", LOCAL_STEPS), Step("momentum", MOMENTUM)],
-        kind="identity",
-    ),
-    claim_steps(
-        "AFEDPD-D7",
-        DERIVED,
-        "Eqs. (6), (7), Algorithm 1",
-        "The moments (E x^2, E x h, E h^2, E s) obey a linear map for FedDyn and A-FedPD, for every C and P. For FedADMM as printed they obey one "
-        "plus v (mean (lambda_i^*)^2 + 2 (1 - 2 b) c)/rho^2 in E x^2 and -(P/C) b v c/rho in E x h, b = rho/(a + rho), where c = mean d_i lambda_i^* "
-        "falls by 1 - (P/C) b a round: a linear map alone where clients are equal.",
-        [Step(f"{name}: {NAMES[k]}", theorem) for (name, _), of in MAPS.items() for k, theorem in of.items()],
-        assumptions=[FAMILY],
-        kind="identity",
-    ),
-    claim_steps(
-        "AFEDPD-D8",
-        DERIVED,
-        "Algorithm 1",
-        "E s^t = s^0 (1 - (1 - kappa^2)(P-1)/(C-1))^t, kappa = a/(a + rho), and E x^2 is driven by v E s/(a + rho)^2.",
-        [Step("rates", SPREAD)],
-        assumptions=[FAMILY],
-        picture=lambda context: draw_spread(float(gossip_rate(0.5, 100, 10))),
-        kind="rate",
-    ),
-    claim_steps(
-        "AFEDPD-D9",
-        DERIVED,
-        "Algorithm 1, equal clients",
-        (
-            Clause("x^t = (rho/(a + rho))^t x^0 for every P;", ("every P",)),
-            Clause(
-                "at C = 100, P = 10, rho = a/2 E ||x^t||^2 is at most 1e-6 of ||x^0||^2 in round 7, and not in round 6;",
-                ("7 rounds",),
-            ),
-            Clause(
-                "that of FedDyn's active models, from duals 0, is in round 114, and not in round 113.", ("114 rounds",)
-            ),
-        ),
-        [Step("every P", EQUAL), Step("7 rounds", FALLS), Step("114 rounds", fall_of_feddyn())],
-        assumptions=[FAMILY, "equal clients"],
-        picture=lambda context: draw_equal_clients(100),
-        kind="rate",
-    ),
-]
+def factor_between(name: str, r: str, P: int, low: str, high: str, left: str = "0") -> Step:
+    """The factor of FedADMM as printed with equal clients, P of 100, is between these."""
+    least, most = (Fraction(end) if end else None for end in (low, high))
+    return Step(name, factor("equal fedadmm", Fraction(r), 100, P, least, most, Fraction(left)))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.protocol import Change, Protocol
+from fedtheory.claims import Change, Protocol
 
-PAPER = "a-fedpd"
 _DAY = "2026-11-22"
 
 PROTOCOL = Protocol(
-    PAPER,
+    "a-fedpd",
     "one readout, the value after the last round; of statements on how a curve runs (how fast, how steady) the mean over all measured rounds; "
     "the best round, which the paper seems to report, stands beside it in tables and decides nothing",
     seeds={"laptop": 4, "small": 3, "paper": 4},  # the paper has four

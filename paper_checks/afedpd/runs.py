@@ -11,20 +11,21 @@ the place of its test set. So all runs are analogues (`setting_of`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Part, Table
-from fedtheory.claims.context import Context
-from fedtheory.claims.experiments import Repeated, Training, list_runs, repeat_run
+from fedtheory.claims import Check, Claim, Clause, Context, Fault, Need, Part, Setting, Table
+from fedtheory.claims.experiments import Repeated, Training, claim_ordering, list_runs, repeat_run
 from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table, mean_and_deviation
-from fedtheory.claims.protocol import Setting
 from paper_checks.afedpd.protocol import PROTOCOL
+
+RunsBySplit = dict[tuple[str, str], Repeated]
+RunsByNumber = dict[tuple[str, int], Repeated]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ METHODS = {
     "A-FedPDSAM": Contender("a-fedpdsam", _SAM | {"rho": 0.1}),
     "FedADMM": Contender("fedadmm-active", {"rho": 0.1}),  # equation (6)
 }
+
+
+def gradients_a_step(label: str) -> int:
+    """Minibatch gradients of a local step: two where SAM's ascent takes one."""
+    return 2 if "radius" in METHODS[label].own else 1
 
 
 @dataclass(frozen=True)
@@ -196,7 +202,7 @@ def over_seeds(ctx: Context, one: Training, *, others: bool = False) -> Repeated
     return repeat_run(one, (seed + OTHER_SEEDS * others for seed in PROTOCOL.judged(ctx)))
 
 
-def grid(ctx: Context, labels: Iterable[str], splits: Iterable[str], **told: Any) -> dict[tuple[str, str], Repeated]:
+def grid(ctx: Context, labels: Iterable[str], splits: Iterable[str], **told: Any) -> RunsBySplit:
     """Return runs of methods on splits over all seeds, by (label, split)."""
     labels = (*labels,)
     return {
@@ -204,7 +210,7 @@ def grid(ctx: Context, labels: Iterable[str], splits: Iterable[str], **told: Any
     }
 
 
-def mutants(ctx: Context) -> dict[tuple[str, str], Repeated]:
+def mutants(ctx: Context) -> RunsBySplit:
     """Return the runs that only planted faults read: A-FedPD as equation (6), and with other seeds, on the hard split."""
     return {
         ("FedADMM", HARD_SPLIT): over_seeds(ctx, training(ctx, "FedADMM", HARD_SPLIT)),
@@ -223,6 +229,24 @@ def list_needed(
 def not_run(name: str, ctx: Context, why: str) -> Part:
     """Part: what this size does not run, and so does not decide."""
     return Part(name, None, "real data", f"not run at {ctx.size} size: {why}")
+
+
+def claim_on_runs(
+    id: str,
+    source: str,
+    clauses: tuple[Clause, ...],
+    check: Check,
+    runs: Callable[[Context], Mapping[Any, Repeated]],
+    *faults: Fault,
+    planted: Callable[[Context], Mapping[Any, Repeated]] = lambda ctx: {},
+    network: str = "LeNet",
+) -> Claim:
+    """Return a claim about runs, with those that only its planted faults read."""
+
+    def needs(ctx: Context) -> Sequence[Need]:
+        return list_needed(ctx, runs(ctx), planted(ctx))
+
+    return claim_ordering(id, PROTOCOL, source, clauses, check, faults, needs, setting_of(network))
 
 
 # ---- what is read off them: of the average of the models that came in, where a method broadcasts another model ------------

@@ -8,17 +8,16 @@ from typing import Any
 
 from fedtheory.claims import Lemma
 from fedtheory.claims.transcriptions import Printed
-from paper_checks.afedpd import (
-    generalisation,
-    lemmas,
-    local_steps,
-    recursion,
-    remarks,
-    stability,
-    sums,
-    theorem_two,
-    virtual_update,
-)
+from paper_checks.afedpd import appendix_b_2_1_lemmas as lemmas_1_to_3
+from paper_checks.afedpd import appendix_b_2_2_proof_of_theorem_1 as proof_of_theorem_1
+from paper_checks.afedpd import appendix_b_3_1_a_lemma_4 as lemma_4
+from paper_checks.afedpd import appendix_b_3_1_b_lemmas_5_and_6 as lemmas_5_and_6
+from paper_checks.afedpd import appendix_b_3_2_a_recursion as recursion
+from paper_checks.afedpd import appendix_b_3_2_b_sums as sums
+from paper_checks.afedpd import notation, rounds
+from paper_checks.afedpd import section_3_2_primal_dual_family as primal_dual_family
+from paper_checks.afedpd import section_4_2_a_key_properties as key_properties
+from paper_checks.afedpd import section_4_2_b_theorem_2 as theorem_2
 
 
 def _times_constant(lemma: Lemma) -> Any:
@@ -27,11 +26,11 @@ def _times_constant(lemma: Lemma) -> Any:
 
 
 def _over_rounds(rho: Any, D1: Any, R0: Any, T: Any) -> Any:
-    return lemmas.numerator_of_8(rho, D1, R0) / T
+    return notation.numerator_of_8(rho, D1, R0) / T
 
 
 def _tau(G: Any, H: Any, P: Any, L: Any, mu: Any, T: Any) -> float:
-    return exp(generalisation.log_balance(log(2 * G**2 / L), log(H * P), log(T), float(mu * L)))
+    return exp(theorem_2.log_balance(log(2 * G**2 / L), log(H * P), log(T), float(mu * L)))
 
 
 def _both_terms(G: Any, H: Any, P: Any, L: Any, mu: Any, T: Any, C: Any, S: Any) -> float:
@@ -40,11 +39,11 @@ def _both_terms(G: Any, H: Any, P: Any, L: Any, mu: Any, T: Any, C: Any, S: Any)
 
 
 def _with_draws(P: Any, K: Any, T: Any, C: Any, S: Any, mu: Any, L: Any) -> float:
-    return exp(generalisation.log_balanced(0, log(P), log(T), float(mu * L), log(K))) / float(C * S)
+    return exp(theorem_2.log_balanced(0, log(P), log(T), float(mu * L), log(K))) / float(C * S)
 
 
 def _last(G: Any, H: Any, P: Any, L: Any, mu: Any, T: Any) -> float:
-    return exp(generalisation.log_balanced(log(2 * G**2 / L), log(H * P), log(T), float(mu * L)))
+    return exp(theorem_2.log_balanced(log(2 * G**2 / L), log(H * P), log(T), float(mu * L)))
 
 
 _OF_11 = {"mu_L": "mu*L", "G2_over_L": "G**2/L", "HPT": "H*P*T", "CS": "C*S"}
@@ -54,13 +53,13 @@ _STEP = {"V": "X", "W": "dth", "M": "dlam"}
 _NAMES = {"th": "theta", "thi1": "point", "tb1": "point", "lam": "dual", "lb": "dual"}
 _PI = {"V": "Dl", "M": "sg", "S": "C*samples"}
 _OF_PI = {
-    "c1": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 1, 0, 0, 0),
-    "c2": lambda eta, K, L: local_steps.allowed_apart(eta, K, L, 0, 1, 0, 0),
+    "c1": lambda eta, K, L: notation.allowed_apart(eta, K, L, 1, 0, 0, 0),
+    "c2": lambda eta, K, L: notation.allowed_apart(eta, K, L, 0, 1, 0, 0),
 }
 
 
 def _third(eta: Any, K: Any, G: Any, S: Any) -> Any:
-    return local_steps.allowed_apart(eta, K, 1, 0, 0, G, S)
+    return notation.allowed_apart(eta, K, 1, 0, 0, G, S)
 
 
 _LINES = {"D": "Dl", "s": "sg", "d1": "dl1", "s1": "sg1", "p1": "pi1"}
@@ -75,124 +74,126 @@ TIES = (
     Printed("AFEDPD-T1, rhs, Theorem 1, Eq. (8), Sec. 4.1", _over_rounds),
     Printed(
         "AFEDPD-T1P, rhs, App. B.2.2, line after the selection of q=rho/(32 L^2)",
-        lemmas.one_step_allowed,
+        proof_of_theorem_1.one_step_allowed,
         {"ft": "f", "Rm": "R", "eps": "epsilon"},
     ),
     Printed(
         "AFEDPD-T1P, constant lhs_coefficient_of_R_t, App. B.2.2, line after the selection of q=rho/(32 L^2)",
-        lemmas.one_step_allowed,
+        proof_of_theorem_1.one_step_allowed,
         where={"f": "0", "R": "1", "g2": "0", "epsilon": "0"},
     ),
-    Printed("AFEDPD-T1P, constant lhs_coefficient_of_R_t_with_q, " + _SUM, remarks.weight_after),
-    Printed("AFEDPD-T1P, constant coefficient_of_R_{t-1}_with_q, " + _SUM, remarks.weight_before),
-    Printed("AFEDPD-T1P, constant coefficient_of_minus_g2_with_q, " + _SUM, remarks.gradient_weight),
+    Printed("AFEDPD-T1P, constant lhs_coefficient_of_R_t_with_q, " + _SUM, proof_of_theorem_1.weight_after),
+    Printed("AFEDPD-T1P, constant coefficient_of_R_{t-1}_with_q, " + _SUM, proof_of_theorem_1.weight_before),
+    Printed("AFEDPD-T1P, constant coefficient_of_minus_g2_with_q, " + _SUM, proof_of_theorem_1.gradient_weight),
     Printed(
         "AFEDPD-T1P, constant lhs_coefficient_of_R_t_before_q, App. B.2.2, system before q, second line",
-        lemmas.left_of_14,
+        lemmas_1_to_3.left_of_14,
         where={"R": "1"},
     ),
-    Printed("AFEDPD-L1, rhs, Lemma 1, App. B.2.1", _times_constant(lemmas.LEMMA_1)),
-    Printed("AFEDPD-L3, rhs, Lemma 3, Eq. (15)", _times_constant(lemmas.LEMMA_3)),
-    Printed("AFEDPD-L3, rhs, Lemma 3, Eq. (15), proof line 3", _times_constant(lemmas.LEMMA_3)),
-    Printed("AFEDPD-L2, constant lhs_coefficient, Lemma 2, Eq. (14)", lemmas.left_of_14, where={"R": "1"}),
-    Printed("AFEDPD-L2, rhs, Lemma 2, Eq. (14)", lemmas.right_of_14, {"Jt": "J", "eps": "epsilon"}),
+    Printed("AFEDPD-L1, rhs, Lemma 1, App. B.2.1", _times_constant(lemmas_1_to_3.LEMMA_1)),
+    Printed("AFEDPD-L3, rhs, Lemma 3, Eq. (15)", _times_constant(lemmas_1_to_3.LEMMA_3)),
+    Printed("AFEDPD-L3, rhs, Lemma 3, Eq. (15), proof line 3", _times_constant(lemmas_1_to_3.LEMMA_3)),
+    Printed("AFEDPD-L2, constant lhs_coefficient, Lemma 2, Eq. (14)", lemmas_1_to_3.left_of_14, where={"R": "1"}),
+    Printed("AFEDPD-L2, rhs, Lemma 2, Eq. (14)", lemmas_1_to_3.right_of_14, {"Jt": "J", "eps": "epsilon"}),
     Printed(
         "AFEDPD-L2, definition dual_update_average, Lemma 2, Eq. (14), proof",
-        virtual_update.dual_after,
+        rounds.dual_after,
         _NAMES,
         {"dual": "0"},
     ),
-    Printed("AFEDPD-DESC, rhs, App. B.2.2, first display, last line", lemmas.descent_allowed, {"Rt": "R"}),
+    Printed("AFEDPD-DESC, rhs, App. B.2.2, first display, last line", proof_of_theorem_1.descent_allowed, {"Rt": "R"}),
     Printed(
-        "AFEDPD-DESC, rhs, App. B.2.2, system before q, first line", lemmas.descent_allowed, {"Rt": "R", "ft": "0"}
+        "AFEDPD-DESC, rhs, App. B.2.2, system before q, first line",
+        proof_of_theorem_1.descent_allowed,
+        {"Rt": "R", "ft": "0"},
     ),
-    Printed("AFEDPD-Q-RANGE, condition (also), App. B.2.2, selection of q", remarks.gradient_weight),
-    Printed("AFEDPD-Q-RANGE, lhs, App. B.2.2, selection of q", remarks.weight_after),
-    Printed("AFEDPD-Q-RANGE, rhs, App. B.2.2, selection of q", remarks.weight_before),
-    Printed("AFEDPD-Q-RANGE, constant 2q, App. B.2.2, selection of q", remarks.twice_q),
-    Printed("AFEDPD-Q-RANGE, condition (also 2), App. B.2.2, selection of q", remarks.limit_of_twice_q),
-    Printed("AFEDPD-Q-RANGE, condition (also 3), App. B.2.2, selection of q", remarks.range_of_rho),
-    Printed("AFEDPD-T2, rhs (also), Theorem 2, Eq. (11), Sec. 4.2", theorem_two.bound_11, where=_OF_11),
+    Printed("AFEDPD-Q-RANGE, condition (also), App. B.2.2, selection of q", proof_of_theorem_1.gradient_weight),
+    Printed("AFEDPD-Q-RANGE, lhs, App. B.2.2, selection of q", proof_of_theorem_1.weight_after),
+    Printed("AFEDPD-Q-RANGE, rhs, App. B.2.2, selection of q", proof_of_theorem_1.weight_before),
+    Printed("AFEDPD-Q-RANGE, constant 2q, App. B.2.2, selection of q", proof_of_theorem_1.twice_q),
+    Printed("AFEDPD-Q-RANGE, condition (also 2), App. B.2.2, selection of q", proof_of_theorem_1.limit_of_twice_q),
+    Printed("AFEDPD-Q-RANGE, condition (also 3), App. B.2.2, selection of q", proof_of_theorem_1.range_of_rho),
+    Printed("AFEDPD-T2, rhs (also), Theorem 2, Eq. (11), Sec. 4.2", theorem_2.bound_11, where=_OF_11),
     Printed(
         "AFEDPD-T2, rhs, Theorem 2, Eq. (11), Sec. 4.2",
-        theorem_two.bound_11,
-        {"kc": lambda G2_over_L, mu_L: theorem_two.bound_11(G2_over_L, 1, 1, mu_L)},
+        theorem_2.bound_11,
+        {"kc": lambda G2_over_L, mu_L: theorem_2.bound_11(G2_over_L, 1, 1, mu_L)},
         _OF_11,
     ),
     Printed(
         "AFEDPD-T2, constant kappa_c, Theorem 2, Eq. (11), Sec. 4.2",
-        theorem_two.bound_11,
+        theorem_2.bound_11,
         where={**_OF_11, "HPT": "1", "CS": "1"},
     ),
     Printed(
-        "AFEDPD-T2a, rhs (also 2), Remark 2.1", theorem_two.bound_11, where={**_OF_11, "G2_over_L": "1", "HPT": "P*T"}
+        "AFEDPD-T2a, rhs (also 2), Remark 2.1", theorem_2.bound_11, where={**_OF_11, "G2_over_L": "1", "HPT": "P*T"}
     ),
-    Printed("AFEDPD-EQ10, recursion, Eq. (10), second line (primal dual)", stability.displaced),
+    Printed("AFEDPD-EQ10, recursion, Eq. (10), second line (primal dual)", key_properties.displaced),
     Printed(
         "AFEDPD-EQ10, recursion (other reading), Eq. (10), second line (primal dual)",
-        stability.displaced,
+        key_properties.displaced,
         where={"sign": "-1"},
     ),
     Printed(
-        "AFEDPD-EQ10, recursion, Eq. (10), first line (FedAvg)", stability.displaced, where={"rho": "0", "lam": "0"}
+        "AFEDPD-EQ10, recursion, Eq. (10), first line (FedAvg)",
+        key_properties.displaced,
+        where={"rho": "0", "lam": "0"},
     ),
     Printed(
         "AFEDPD-EQ10, recursion (other reading), Eq. (10), first line (FedAvg)",
-        stability.displaced,
+        key_properties.displaced,
         where={"rho": "0", "lam": "0", "sign": "-1"},
     ),
     Printed(
         "AFEDPD-EQ10, recursion, Eq. (13), App. B.1; Algorithm 1 LocalTrain line 3",
-        stability.local_step,
+        rounds.local_step,
         {"thk": "x", "th": "theta"},
     ),
     Printed(
         "AFEDPD-Q-DRIFT, constant decay_factor, text under Eq. (10)",
-        local_steps.step_of_lengths,
+        key_properties.step_of_lengths,
         where={"U": "1", "B": "0"},
     ),
     Printed(
         "AFEDPD-Q-DRIFT, recursion, App. B.3.1, proofs of Lemmas 5 and 6, first display",
-        stability.displaced,
+        key_properties.displaced,
         where={"sign": "-1"},
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16)",
-        sums.right_of_16,
+        lemma_4.right_of_16,
         {"dthT": "distance"},
-        {"tau": "tau0", "chance": sums.printed_chance},
+        {"tau": "tau0", "chance": notation.printed_chance},
     ),
     Printed(
         "AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, conditional line",
-        sums.right_of_16,
+        lemma_4.right_of_16,
         {"Dcond": "distance", "Pzc": "chance"},
     ),
-    Printed("AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", sums.printed_chance, {"tau0": "tau"}),
-    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", local_steps.allowed_apart, where={**_APART, **_ALONE}),
+    Printed("AFEDPD-L4, rhs, Lemma 4, Eq. (16), proof, bound of P(zeta^c)", notation.printed_chance, {"tau0": "tau"}),
+    Printed("AFEDPD-L5, rhs, Lemma 5, Eq. (17)", notation.allowed_apart, where={**_APART, **_ALONE}),
     Printed(
         "AFEDPD-L5, rhs (other reading), Lemma 5, proof, last line",
-        local_steps.allowed_apart,
+        notation.allowed_apart,
         where={**_APART, **_ALONE},
     ),
-    Printed(
-        "AFEDPD-L5, rhs, Lemma 5, proof, last line", local_steps.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}
-    ),
+    Printed("AFEDPD-L5, rhs, Lemma 5, proof, last line", notation.allowed_apart, {"dthT": "dth"}, {**_APART, **_ALONE}),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, last line of the first display",
-        local_steps.step_apart,
+        lemmas_5_and_6.step_apart,
         {"rhoL": "rho - L"},
         {**_STEP, **_ALONE},
     ),
     Printed(
         "AFEDPD-L5, recursion, Lemma 5, proof, line before",
-        local_steps.common_step,
+        lemmas_5_and_6.common_step,
         {"dthk": "Vk"},
         {"V": "X", "M": "dlam"},
     ),
     *(
         Printed(
             f"AFEDPD-{row}",
-            local_steps.apart_after,
+            lemmas_5_and_6.apart_after,
             {"rhoL": "rho - L", "dthT": "dth", "s": "S"},
             {"W": "dth", "M": "dlam", **alone},
         )
@@ -204,19 +205,22 @@ TIES = (
             "L6, rhs, Lemma 6, proof, simplified": {},
         }.items()
     ),
-    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", local_steps.allowed_apart, {"s": "S"}, _APART),
-    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", local_steps.allowed_apart, where=_APART),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", local_steps.exchanged_step, where=_STEP),
-    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", local_steps.mixed_step, {"rhoL": "rho - L"}, _STEP),
+    Printed("AFEDPD-L6, rhs, Lemma 6, Eq. (18)", notation.allowed_apart, {"s": "S"}, _APART),
+    Printed("AFEDPD-L6, rhs (other reading), Lemma 6, Eq. (18)", notation.allowed_apart, where=_APART),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, different sample pair", lemmas_5_and_6.exchanged_step, where=_STEP),
+    Printed("AFEDPD-L6, recursion, Lemma 6, proof, mixture", lemmas_5_and_6.mixed_step, {"rhoL": "rho - L"}, _STEP),
     Printed(
-        "AFEDPD-L6, recursion, Lemma 6, proof, combined", local_steps.step_apart, {"rhoL": "rho - L", "s": "S"}, _STEP
+        "AFEDPD-L6, recursion, Lemma 6, proof, combined",
+        lemmas_5_and_6.step_apart,
+        {"rhoL": "rho - L", "s": "S"},
+        _STEP,
     ),
     *(Printed(f"{_LINE_4} {k + 1}", recursion.lines_of_recursion, {"c1": "c1"}, _LINES, item=k) for k in range(4)),
-    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", local_steps.allowed_apart, {"S": "samples"}, _PI),
+    Printed("AFEDPD-G-REC, rhs, App. B.3.2, bound of pi^{t+1}", notation.allowed_apart, {"S": "samples"}, _PI),
     *(
         Printed(
             f"AFEDPD-G-REC, constant c_{k + 1}, App. B.3.2, bound of pi^{{t+1}}",
-            local_steps.allowed_apart,
+            notation.allowed_apart,
             {"S": "samples"},
             {"V": "0", "M": "0", **_PI, **at},
         )
@@ -240,10 +244,10 @@ TIES = (
     ),
     Printed(
         "AFEDPD-G-REC, condition, App. B.3.2, quadratic in alpha*rho",
-        recursion.condition_on_x,
+        notation.condition_on_x,
         where={"x": "alpha*rho", **_ROOTS},
     ),
-    Printed(f"AFEDPD-G-REC, condition, {_LARGER}", recursion.condition_on_x, {"u": "x"}, _ROOTS),
+    Printed(f"AFEDPD-G-REC, condition, {_LARGER}", notation.condition_on_x, {"u": "x"}, _ROOTS),
     *(
         Printed(
             f"AFEDPD-G-REC, {part}, {_LARGER}",
@@ -262,7 +266,7 @@ TIES = (
     ),
     Printed('AFEDPD-G-DEC, constant tau_0, App. B.3.2, "By selecting the proper tau_0"', _tau),
     *(
-        Printed(f"AFEDPD-{place}", virtual_update.dual_after, _NAMES)
+        Printed(f"AFEDPD-{place}", rounds.dual_after, _NAMES)
         for place in (
             "S1, recursion, Sec. 3.3 (last paragraph); App. B.3.2",
             "S1, recursion, Algorithm 1 D-Update, i in P^t",
@@ -274,9 +278,9 @@ TIES = (
             "S7, recursion, Eq. (7) (FedDyn), line 2",
         )
     ),
-    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", virtual_update.dual_after, _NAMES, {"dual": "0"}),
+    Printed("AFEDPD-S6, rhs, Algorithm 1 D-Update, else branch", rounds.dual_after, _NAMES, {"dual": "0"}),
     *(
-        Printed(f"AFEDPD-{place}", virtual_update.broadcast, _MODELS)
+        Printed(f"AFEDPD-{place}", rounds.broadcast, _MODELS)
         for place in (
             "S1, recursion, Algorithm 1 line 12",
             "S3, recursion, Algorithm 1 line 12",
@@ -286,30 +290,30 @@ TIES = (
     ),
     Printed(
         "AFEDPD-S4, recursion, Eq. (6) (FedADMM), line 3",
-        virtual_update.broadcast,
+        rounds.broadcast,
         where={"bar": "sumA/P", "mean_dual": "sumAl/P"},
     ),
     Printed(
         "AFEDPD-S1, recursion, App. B.3.2, dual updates, first line",
-        virtual_update.mean_dual_step,
+        rounds.mean_dual_step,
         {"mlam": "0"},
         _ACTIVE,
     ),
     Printed(
         "AFEDPD-S1, recursion, App. B.3.2, dual updates, second line",
-        virtual_update.mean_dual_step,
+        rounds.mean_dual_step,
         {"mlam": "0"},
         {**_ACTIVE, "models": "P*tb1"},
     ),
-    Printed("AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", virtual_update.active_dual_step, {"lamg": "0"}, _ACTIVE),
+    Printed(
+        "AFEDPD-S7, recursion, Eq. (7) (FedDyn), line 3", primal_dual_family.active_dual_step, {"lamg": "0"}, _ACTIVE
+    ),
 )
 _ZERO = {"D1": "0", "s1": "0", "d1": "0", "p1": "0"}
 _COMBINATION = "App. B.3.2, linear combination"
 TIES += (
     *(
-        Printed(
-            f"AFEDPD-{place}", virtual_update.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"}
-        )
+        Printed(f"AFEDPD-{place}", rounds.broadcast, {"lamg": "mean_dual", "lamg1": "mean_dual"}, {"bar": "sumA/P"})
         for place in (
             "S7, recursion, Eq. (7) (FedDyn), line 4",
             "S7, recursion (other reading), Eq. (7) (FedDyn), line 4",
@@ -317,17 +321,18 @@ TIES += (
     ),
     Printed(
         "AFEDPD-T1P, recursion, App. B.2.2, system before q, second line",
-        lemmas.right_of_14,
+        lemmas_1_to_3.right_of_14,
         {"eps": "epsilon"},
-        {"J": lambda Rm: _times_constant(lemmas.LEMMA_3)(Rm, 1)},
+        {"J": lambda Rm: _times_constant(lemmas_1_to_3.LEMMA_3)(Rm, 1)},
     ),
     Printed(
         'AFEDPD-L2, rhs, Lemma 2, Eq. (14), proof, display before "Therefore"',
-        lemmas.right_of_14,
+        lemmas_1_to_3.right_of_14,
         {"Jt": "J", "eps": "epsilon", "Rt": "0"},
     ),
     Printed(
-        "AFEDPD-Q-RANGE, condition, App. B.2.2, selection of q", lambda L, rho: remarks.limit_of_twice_q(L, rho) / 2
+        "AFEDPD-Q-RANGE, condition, App. B.2.2, selection of q",
+        lambda L, rho: proof_of_theorem_1.limit_of_twice_q(L, rho) / 2,
     ),
     Printed("AFEDPD-T2, rhs, App. B.3.2, last display", _both_terms),
     Printed("AFEDPD-G-DEC, rhs, App. B.3.2, last display", _both_terms),
@@ -340,20 +345,20 @@ TIES += (
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4",
-        sums.right_of_16,
+        lemma_4.right_of_16,
         {"tau0": "tau"},
         {
             "a": "mu*L",
             "N": "C*S",
             "distance": sums.decayed_sum,
-            "chance": sums.printed_chance,
+            "chance": notation.printed_chance,
         },
     ),
     Printed(
         "AFEDPD-G-DEC, rhs, App. B.3.2, after Lemma 4, middle member",
-        sums.right_of_16,
+        lemma_4.right_of_16,
         {"tau0": "tau", "DT": "distance"},
-        {"chance": sums.printed_chance},
+        {"chance": notation.printed_chance},
     ),
     Printed(
         f"AFEDPD-G-REC, lhs, {_COMBINATION}",

@@ -19,7 +19,10 @@ from fedtheory.claims.references import Reference, load_claims
 from fedtheory.core.participation import Uniform
 from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import run, shape_start
-from paper_checks.afedpd import accuracies, costs, label_shares, speed
+from paper_checks.afedpd import appendix_a_3_splitting as splitting
+from paper_checks.afedpd import appendix_a_4_3_communication as communication
+from paper_checks.afedpd import appendix_a_4_4_wall_clock_time as wall_clock_time
+from paper_checks.afedpd import section_5_1_a_table_2 as table_2
 from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.published import SECONDS, TABLE_2, TABLE_4, printed
 from paper_checks.afedpd.runs import METHODS, SCALES, chosen, training
@@ -137,7 +140,7 @@ def test_a_round_of_a_small_run(tmp_path) -> None:
 
 def test_which_gaps_of_the_paper_decide() -> None:
     stats = pytest.importorskip("scipy.stats")
-    assert stats.t.ppf(0.975, accuracies.SEEDS - 1) == pytest.approx(accuracies.STUDENT)
+    assert stats.t.ppf(0.975, table_2.SEEDS - 1) == pytest.approx(table_2.STUDENT)
     columns = [claim.clauses for claim in CLAIMS.values() if claim.id.startswith("AFEDPD-Q9")]
     [iid_and_hard, middle, resnet] = [{name for clause in found for name in clause.decided_by} for found in columns]
     assert "A-FedPDSAM over FedSpeed, IID" in iid_and_hard and len(iid_and_hard) == 2 * 15 + 8
@@ -148,7 +151,7 @@ def test_which_gaps_of_the_paper_decide() -> None:
     assert "(apart from A-FedPDSAM over FedSpeed, Dir-1.0)" in told, "what is left out is told"
 
 
-_ONE, _TWO, _THREE = accuracies.NOISE
+_ONE, _TWO, _THREE = table_2.NOISE
 #: of methods that the paper compares no two have noise in common; A-FedPD's is opposite to FedAvg's, and both splits have opposite ones
 APART = {"A-FedPDSAM": _ONE, "FedAvg": _TWO, "FedCM": _TWO, "A-FedPD": -_TWO}
 #: neighbours in Table 2 have opposite noise, which hides their difference as well as noise can
@@ -232,7 +235,7 @@ def test_checks_read_what_the_larger_sizes_run(monkeypatch, size, seeds) -> None
 
 
 def test_targets_are_the_papers_at_its_size() -> None:
-    assert speed.levels(Context(size="paper"), {}) == (0.81, 0.835)
+    assert communication.levels(Context(size="paper"), {}) == (0.81, 0.835)
 
 
 # ---- the paper's numbers -------------------------------------------------------------------------------------------------
@@ -254,19 +257,19 @@ def test_the_numbers_are_the_papers() -> None:
 
 
 def test_exact_class_shares() -> None:
-    assert label_shares.largest_share(0.1) == pytest.approx(0.665, abs=5e-4)
-    assert label_shares.largest_share(1.0) == pytest.approx(sum(1 / k for k in range(1, 11)) / 10)  # broken sticks
-    assert label_shares.largest_share(0.01) == pytest.approx(0.943, abs=5e-4)
-    assert 1 / label_shares.squares(0.1) == pytest.approx(20 / 11) and 1 / label_shares.squares(1.0) == 5.5
-    assert label_shares.above_even(1.0) == pytest.approx(10 * 0.9**9)
+    assert splitting.largest_share(0.1) == pytest.approx(0.665, abs=5e-4)
+    assert splitting.largest_share(1.0) == pytest.approx(sum(1 / k for k in range(1, 11)) / 10)  # broken sticks
+    assert splitting.largest_share(0.01) == pytest.approx(0.943, abs=5e-4)
+    assert 1 / splitting.squares(0.1) == pytest.approx(20 / 11) and 1 / splitting.squares(1.0) == 5.5
+    assert splitting.above_even(1.0) == pytest.approx(10 * 0.9**9)
     drawn = np.random.default_rng(0).dirichlet([0.1] * 10, size=20_000)
-    assert label_shares.largest_share(0.1) == pytest.approx(drawn.max(axis=1).mean(), abs=0.01)
-    assert label_shares.above_even(0.1) == pytest.approx((drawn > 0.1).sum(axis=1).mean(), abs=0.05)
+    assert splitting.largest_share(0.1) == pytest.approx(drawn.max(axis=1).mean(), abs=0.01)
+    assert splitting.above_even(0.1) == pytest.approx((drawn > 0.1).sum(axis=1).mean(), abs=0.05)
 
 
 def test_a_count_of_gradients_sees_who_takes_part() -> None:
     total = [0]
-    played = costs.played(Context(), ("FedSpeed", "SCAFFOLD"), "LeNet", 3, total)
+    played = wall_clock_time.played(Context(), ("FedSpeed", "SCAFFOLD"), "LeNet", 3, total)
     played["SCAFFOLD"].round()
     assert total[0] == 3 * 5
     played["FedSpeed"].round()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from itertools import combinations, product
 from types import SimpleNamespace
@@ -14,17 +15,15 @@ from fedtheory.claims.statements.theorems.sides import Sides
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.measures import primal_dual_gap
-from paper_checks.afedpd import (
-    drift,
-    generalisation,
-    moments,
-    recursion,
-    remarks,
-    stability,
-    structure,
-    theorem_one,
-    theorem_two,
-)
+from paper_checks.afedpd import appendix_b_3_1_a_lemma_4 as lemma_4
+from paper_checks.afedpd import appendix_b_3_1_b_lemmas_5_and_6 as lemmas_5_and_6
+from paper_checks.afedpd import appendix_b_3_2_a_recursion as recursion
+from paper_checks.afedpd import played
+from paper_checks.afedpd import section_4_1_optimization as theorem_1
+from paper_checks.afedpd import section_4_2_b_theorem_2 as theorem_2
+from paper_checks.afedpd import z_ours_algorithm_1 as algorithm_1
+from paper_checks.afedpd import z_ours_drift_a_stability as drift
+from paper_checks.afedpd import z_ours_moments as our_moments
 from problems.dual_drift import drift_radius, moment_map, opposite_clients
 from problems.quadratics import scalar_quadratics
 
@@ -36,20 +35,20 @@ def test_the_probability_of_a_draw_by_enumeration() -> None:
         0 in active and 0 in draws for active in combinations(range(C), P) for draws in product(range(S), repeat=K)
     ]
     drawn = [any(pair) for pair in product(rounds, repeat=tau)]
-    assert generalisation.probability_drawn(C, P, S, K, tau) == Fraction(sum(drawn), len(drawn))
+    assert lemma_4.probability_drawn(C, P, S, K, tau) == Fraction(sum(drawn), len(drawn))
 
 
 @pytest.mark.parametrize(
     "replay, instance",
     [
-        (stability.replay_local, stability.APART | {"rho": "2"}),
+        (lemmas_5_and_6.replay_local, lemmas_5_and_6.APART | {"rho": "2"}),
         (recursion.replay_root, recursion.ROOT | {"q": "4"}),
-        (generalisation.replay_l4, generalisation.FAR | {"rho": "1"}),
-        (generalisation.replay_l4p, generalisation.DRAWN | {"P": 11}),
-        (theorem_two.replay_t2a, {**theorem_two.FIRST, "rho": "2"}),
-        (theorem_two.replay_t2, {**theorem_two.LEARNED, "rho": "1/100"}),
-        (theorem_two.replay_beyond, {**theorem_two.BEYOND, "rho": "1"}),
-        (theorem_one.replay_t1, {**theorem_one.ONE_CLIENT, "rho": "1"}),
+        (lemma_4.replay_l4, lemma_4.FAR | {"rho": "1"}),
+        (lemma_4.replay_l4p, lemma_4.DRAWS | {"P": 11}),
+        (theorem_2.replay_t2a, {**theorem_2.FIRST, "rho": "2"}),
+        (theorem_2.replay_t2, {**theorem_2.LEARNED, "rho": "1/100"}),
+        (theorem_2.replay_beyond, {**theorem_2.BEYOND, "rho": "1"}),
+        (theorem_1.replay_t1, {**theorem_1.ONE_CLIENT, "rho": "1"}),
     ],
     ids=[
         "eta rho above 1",
@@ -67,19 +66,19 @@ def test_an_instance_beyond_the_assumptions_refutes_nothing(replay, instance) ->
 
 
 def test_replays_play_an_instance_in_floats_and_in_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, given = set(), stability.local_model
+    seen, given = set(), played.local_model
 
     def note(slopes, theta, *more):
         seen.add(type(theta))
         return given(slopes, theta, *more)
 
-    for module, replay, instance in (
-        (stability, stability.replay_local, stability.APART_SAMPLE),
-        (generalisation, generalisation.replay_l4, generalisation.FAR),
-        (theorem_two, theorem_two.replay_t2a, theorem_two.FIRST),
+    for replay, instance in (
+        (lemmas_5_and_6.replay_local, lemmas_5_and_6.APART_SAMPLE),
+        (lemma_4.replay_l4, lemma_4.FAR),
+        (theorem_2.replay_t2a, theorem_2.FIRST),
     ):
         seen.clear()
-        monkeypatch.setattr(module, "local_model", note)
+        monkeypatch.setattr(sys.modules[replay.__module__], "local_model", note)
         found = replay(instance)
         assert seen == {float, Fraction} and found.violated
         assert found.measured == pytest.approx(float(found.exact_measured), rel=1e-9)
@@ -99,15 +98,15 @@ def test_a_threshold_is_where_the_map_of_the_moments_has_the_radius_one(C: int, 
     assert drift_radius("fedadmm", value - 1e-4, C, P) > 1 > drift_radius("fedadmm", value + 1e-4, C, P)
 
 
-@pytest.mark.parametrize("method", moments.MAPS)
+@pytest.mark.parametrize("method", our_moments.MAPS)
 def test_the_map_of_the_moments_is_that_of_the_theorems(method: tuple[str, str]) -> None:
     """Rows of the map at numbers, of which pictures are drawn, beside what is proved of the method's rounds; without optimal duals."""
     numbers = {"rho": Fraction(3, 2), "C": Fraction(5), "P": Fraction(2), "a": Fraction(7, 3)}
     matrix = moment_map(method[1], numbers["rho"], numbers["C"], numbers["P"], numbers["a"])
     before = dict(zip("XYHS", map(Fraction, (2, 3, 5, 11)), strict=True)) | {"N": Fraction(0), "K": Fraction(0)}
     for of, row in zip("XYHS", matrix, strict=True):
-        if of in moments.MAPS[method]:
-            (sentence,) = moments.MAPS[method][of].sentences
+        if of in our_moments.MAPS[method]:
+            (sentence,) = our_moments.MAPS[method][of].sentences
             found = Sides({**numbers, "t": Fraction(0)}, lambda k, t: before[k], {}).value(sentence.right)
             assert found == sum(entry * before[k] for entry, k in zip(row, "XYHS", strict=True))
 
@@ -127,13 +126,13 @@ def test_one_client_a_round_comes_down_to_its_floor() -> None:
 
 
 def test_the_gap_is_the_librarys() -> None:
-    problem = scalar_quadratics(list(structure.CURVATURES), list(structure.CENTRES))
-    for state in structure.play_method(((0, 1), (1, 3), (0, 2))):
+    problem = scalar_quadratics(list(played.CURVATURES), list(played.CENTRES))
+    for state in played.play_method(((0, 1), (1, 3), (0, 2))):
         x, lam_i = (np.array([[v] for v in values], dtype=object) for values in ([state.bar], state.lam))
-        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == remarks.gap_at(state)
+        assert primal_dual_gap(problem, SimpleNamespace(x=x, lam_i=lam_i)) == algorithm_1.gap_at(state)
 
 
 def test_long_local_intervals_part_fedavg_and_not_a_fedpd() -> None:
     rho, eta = Fraction(1, 10), Fraction(1)
-    ours, fedavg = zip(*(theorem_two.models_apart(K, rho, eta) for K in (50, 100, 200)), strict=True)
+    ours, fedavg = zip(*(theorem_2.models_apart(K, rho, eta) for K in (50, 100, 200)), strict=True)
     assert max(ours) < 1.01 * min(ours) and fedavg[2] == 4 * fedavg[0]

@@ -18,7 +18,7 @@ NOT_REPEATED = {
         "theorem_runs",
     ): "the largest client of a method that draws nothing, and its bound",
     ("fedslr/section_5_b_theorem_2_rates.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
-    ("afedpd/moment_pictures.py", "_draw_factors"): "exact factors",
+    ("afedpd/z_ours_drift_a_stability.py", "_draw_factors"): "exact factors",
     ("fedpd/skipping.py", "check_t3"): "a mean over the last rounds of many chains, one number for each p",
 }
 

@@ -16,8 +16,8 @@ from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from paper_checks import fedslr
-from paper_checks.afedpd import lemmas as afedpd
-from paper_checks.afedpd import theory as afedpd_theory
+from paper_checks.afedpd import appendix_b_2_1_lemmas as afedpd_lemmas
+from paper_checks.afedpd import appendix_b_2_2_proof_of_theorem_1 as afedpd_proof
 from paper_checks.dualfl import lemmas as dualfl
 from paper_checks.dualfl import theory as dualfl_theory
 from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary_printed
@@ -26,7 +26,7 @@ from paper_checks.steps import Step, claim_steps
 
 THEORY = {
     "paper_checks.fedslr": fedslr.CLAIMS,
-    "paper_checks.afedpd": afedpd_theory.CLAIMS,
+    "paper_checks.afedpd": [*afedpd_lemmas.CLAIMS, *afedpd_proof.CLAIMS],
     "paper_checks.dualfl": dualfl_theory.CLAIMS,
 }
 SOURCES = {claim.id: source for source, claims in THEORY.items() for claim in claims}
@@ -70,13 +70,13 @@ def test_the_printed_c1_is_true_for_long_steps() -> None:
 
 
 def test_a_fedpds_lemma_2_is_true_for_large_l() -> None:
-    assert word_of(afedpd.LEMMA_2_PRINTED, "1 <= L, 4*L**3 + 6*L <= rho").startswith("proved")
-    assert word_of(afedpd.LEMMA_2_PRINTED, "0 < L < 1/3, 4*L**3 + 6*L <= rho") == "refuted"
+    assert word_of(afedpd_lemmas.LEMMA_2_PRINTED, "1 <= L, 4*L**3 + 6*L <= rho").startswith("proved")
+    assert word_of(afedpd_lemmas.LEMMA_2_PRINTED, "0 < L < 1/3, 4*L**3 + 6*L <= rho") == "refuted"
 
 
 def test_a_fedpds_descent_is_true_of_exact_solves() -> None:
-    assert prove_lemma(afedpd.MOVES).word == "proved for all parameters"
-    assert prove_lemma(afedpd.DESCENT_PRINTED).word == "refuted"
+    assert prove_lemma(afedpd_proof.MOVES).word == "proved for all parameters"
+    assert prove_lemma(afedpd_proof.DESCENT_PRINTED).word == "refuted"
 
 
 @pytest.mark.parametrize("constant", ["99/100", "9/10"])

@@ -13,9 +13,13 @@ from mutants import Mutant, plant_mutant
 
 from fedtheory.algorithms import momentum
 from fedtheory.claims.transcriptions import Printed, compare_printed
-from paper_checks.afedpd import generalisation, local_steps, recursion, remarks, theorem_two, virtual_update
-from paper_checks.afedpd import lemmas as afedpd
+from paper_checks.afedpd import appendix_b_2_1_lemmas as afedpd_lemmas
+from paper_checks.afedpd import appendix_b_2_2_proof_of_theorem_1 as afedpd_proof
+from paper_checks.afedpd import appendix_b_3_2_a_recursion as afedpd_recursion
+from paper_checks.afedpd import notation as afedpd_notation
 from paper_checks.afedpd import published as afedpd_tables
+from paper_checks.afedpd import rounds as afedpd_rounds
+from paper_checks.afedpd import section_4_2_b_theorem_2 as afedpd_theorem_2
 from paper_checks.dualfl import bounds, sequence
 from paper_checks.fedpd import drawn_samples, equivalences, skipping, statements, theorem_one, two_clients
 from paper_checks.fedpd import variance_reduced as oracle_two
@@ -155,16 +159,16 @@ MUTANTS = {
         Mutant("gamma dropped", equivalences.inner_step, "- eta * gamma *", "- eta *", ("EQ4, recursion x",)),
     ),
     "afedpd": (
-        Mutant("rho/2 in (8)", afedpd.numerator_of_8, "rho * gap", "rho / 2 * gap", ("T1, rhs,",)),
-        Mutant("(8) without R_0", afedpd.numerator_of_8, "+ first", "+ 0 * first", ("T1, rhs,",)),
-        Mutant("4 for 8 in (14)", afedpd.right_of_14, "8 * L**2", "4 * L**2", ("L2, rhs, Lemma 2, Eq. (14)",)),
-        Mutant("2 for 4 in (11)", theorem_two.bound_11, "4 *", "2 *", ("T2, rhs (also)",)),
-        Mutant("one G", local_steps.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),
-        Mutant("2/(eta K)", recursion.condition_on_x, "1 / k", "2 / k", ("G-REC, condition, App. B.3.2, quad",)),
-        Mutant("beta - 2", recursion.left_of_combination, "(beta - 1)", "(beta - 2)", ("G-REC, lhs, App. B.3.2, linear",)),
-        Mutant("32 for 36", remarks.range_of_rho, "36", "32", ("Q-RANGE, condition (also 3)",)),
-        Mutant("tau_0 without G", generalisation.log_balance, "(g - h", "(-h", ("G-DEC, constant tau_0",)),
-        Mutant("P theta", virtual_update.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),
+        Mutant("rho/2 in (8)", afedpd_notation.numerator_of_8, "rho * gap", "rho / 2 * gap", ("T1, rhs,",)),
+        Mutant("(8) without R_0", afedpd_notation.numerator_of_8, "+ first", "+ 0 * first", ("T1, rhs,",)),
+        Mutant("4 for 8 in (14)", afedpd_lemmas.right_of_14, "8 * L**2", "4 * L**2", ("L2, rhs, Lemma 2, Eq. (14)",)),
+        Mutant("2 for 4 in (11)", afedpd_theorem_2.bound_11, "4 *", "2 *", ("T2, rhs (also)",)),
+        Mutant("one G", afedpd_notation.allowed_apart, "2 * eta * K * G", "eta * K * G", ("L6, rhs,",)),
+        Mutant("2/(eta K)", afedpd_notation.condition_on_x, "1 / k", "2 / k", ("G-REC, condition, App. B.3.2, quad",)),
+        Mutant("beta - 2", afedpd_recursion.left_of_combination, "(beta - 1)", "(beta - 2)", ("G-REC, lhs, App. B.3.2, linear",)),
+        Mutant("32 for 36", afedpd_proof.range_of_rho, "36", "32", ("Q-RANGE, condition (also 3)",)),
+        Mutant("tau_0 without G", afedpd_theorem_2.log_balance, "(g - h", "(-h", ("G-DEC, constant tau_0",)),
+        Mutant("P theta", afedpd_rounds.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),
     ),
     "safari": (
         Mutant("1/(1 - beta)", learning.exponent, "1 / (2", "1 / (1", ("T3, rhs, Theorem 3", "T2c, rhs, Sec. 3.2: to")),

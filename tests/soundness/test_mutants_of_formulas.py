@@ -13,7 +13,8 @@ from mutants import SAYS_IT_HOLDS, Mutant, forget, plant_mutant, word_of
 
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.proofs.checker.refusals import TermRefused
-from paper_checks.afedpd import floors, moments
+from paper_checks.afedpd import moments
+from paper_checks.afedpd import z_ours_drift_b_floor as floor
 from paper_checks.fedpd import common, drawn_samples, variance_reduced
 
 pytestmark = pytest.mark.selftest
@@ -52,7 +53,7 @@ def test_the_limit_of_fedadmm_with_a_tenth_of_its_noise_is_refused(monkeypatch: 
     tenth = Mutant("a tenth of FedADMM's noise", moments.noise_of_fedadmm, "v * (squares", "v / 10 * (squares", ())
     plant_mutant(tenth, monkeypatch)
     with pytest.raises(TermRefused, match="line x, by identity"):
-        prove_theorem(floors.tends_to_floor("0.41159"))
+        prove_theorem(floor.tends_to_floor("0.41159"))
 
 
 def test_the_corrected_theorem_1_is_exact_in_fractions() -> None:

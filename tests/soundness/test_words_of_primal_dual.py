@@ -14,7 +14,11 @@ from fedtheory.claims import proved
 from fedtheory.claims.references import load_claims
 from fedtheory.core.participation import Clients
 from fedtheory.core.randomness import Key, ScriptedKey
-from paper_checks.afedpd import drift, moments, partial_rounds, theorem_one, theorem_two
+from paper_checks.afedpd import appendix_b_2_2_proof_of_theorem_1 as proof_of_theorem_1
+from paper_checks.afedpd import moments
+from paper_checks.afedpd import section_4_1_optimization as theorem_1
+from paper_checks.afedpd import section_4_2_b_theorem_2 as theorem_2
+from paper_checks.afedpd import z_ours_drift_a_stability as drift
 from paper_checks.fedpd import communication, variance_reduced
 from problems.dual_drift import drift_radius
 from problems.lower_bound import two_group_chain
@@ -49,7 +53,7 @@ def test_no_fixed_point_of_fedadmm_is_shown_for_every_number_of_clients() -> Non
 
 def test_feddyns_sum_is_far_above_a_fedpds_for_a_small_penalty() -> None:
     """The gain of C/P that Table 7 tells is there, at rho = a/1000: nothing denies it."""
-    ratios = partial_rounds.sums_compared(100, 10)
+    ratios = proof_of_theorem_1.sums_compared(100, 10)
     assert ratios[0][0] > 44 and ratios[-1][0] < 1.2 and all(apart < 1 for _, apart in ratios)
     assert not [name for name, p in parts_of(AFEDPD, "AFEDPD-TAB7").items() if "C/P" in name and p["holds"] is False]
 
@@ -80,7 +84,7 @@ def test_fedadmm_as_published_is_stable_where_eq_6_is_not(C: int, P: int) -> Non
 
 def test_theorem_1_is_refuted_by_far_where_both_conditions_on_rho_hold() -> None:
     """The same by the library's method, over all draws of one of two clients."""
-    given = theorem_one.ONE_OF_TWO
+    given = theorem_1.ONE_OF_TWO
     rho, T = Fraction(given["rho"]), int(given["rounds"])
     problem, method, total = scalar_quadratics([Fraction(1)] * 2, [Fraction(1), Fraction(-1)]), AFedPD(rho), Fraction(0)
     states = [(method.init(problem, np.array([[Fraction(0)]], dtype=object)), Fraction(1))]
@@ -92,7 +96,7 @@ def test_theorem_1_is_refuted_by_far_where_both_conditions_on_rho_hold() -> None
             for i in (0, 1)
         ]
         total += sum(weight * state.x_bar.item() ** 2 for state, weight in states)
-    seen = theorem_one.replay_t1(given)
+    seen = theorem_1.replay_t1(given)
     assert seen.admissible and seen.exact_measured == total > 2 * seen.exact_bound == (rho + 2) / (1 + rho) ** 2
     assert rho**2 - 36 >= 16 * rho + 16
     assert judge(AFEDPD, "AFEDPD-T1").counterexample["instance"] == given
@@ -101,7 +105,7 @@ def test_theorem_1_is_refuted_by_far_where_both_conditions_on_rho_hold() -> None
 def gap_in_runs(S: int, N: int, K: int, eta: float, rho: float, draws: int) -> tuple[float, float]:
     """E[F - f] of Algorithm 1's one round on psi(x_xi) - q(||x||), by draws of data and samples, and its standard error."""
     rng, gaps = np.random.default_rng(3), []
-    slopes = [np.array(knots, dtype=float) for knots in theorem_two.slopes_beyond(Fraction(str(eta)))]
+    slopes = [np.array(knots, dtype=float) for knots in theorem_2.slopes_beyond(Fraction(str(eta)))]
     fine = np.linspace(-4, 4, 40001)
     psi = np.concatenate([[0], np.cumsum(np.diff(fine) * np.interp(fine[1:], *slopes[0].T, left=0, right=0))])
     for _ in range(draws):
@@ -119,29 +123,29 @@ def gap_in_runs(S: int, N: int, K: int, eta: float, rho: float, draws: int) -> t
 
 def test_the_gap_that_refutes_theorem_2_beyond_l_is_that_of_runs() -> None:
     S, N, K, eta, rho = 4000, 40000, 25, 0.2, 1.001
-    lower = theorem_two.gap_beyond(N, S, K, Fraction(1, 5), Fraction(1001, 1000))
+    lower = theorem_2.gap_beyond(N, S, K, Fraction(1, 5), Fraction(1001, 1000))
     mean, error = gap_in_runs(S, N, K, eta, rho, 400)
     assert float(lower) - 4 * error <= mean <= 1.3 * float(lower)
 
 
 @pytest.mark.parametrize(("N", "S", "K"), [(2, 2, 3), (4, 2, 2)])
 def test_the_gap_where_drawn_samples_are_learned_is_that_of_algorithm_1(N: int, S: int, K: int) -> None:
-    ours = theorem_two.gap_where_drawn_are_learned(N, S, K)
-    assert ours == theorem_two.gap_by_enumeration(N, S, K, Fraction(1, 20))
-    assert float(ours) == pytest.approx(theorem_two.gap_where_drawn_are_learned(N, S, K, float), rel=1e-12)
+    ours = theorem_2.gap_where_drawn_are_learned(N, S, K)
+    assert ours == theorem_2.gap_by_enumeration(N, S, K, Fraction(1, 20))
+    assert float(ours) == pytest.approx(theorem_2.gap_where_drawn_are_learned(N, S, K, float), rel=1e-12)
 
 
 def test_theorem_2_fails_whatever_mu_is() -> None:
     for instance, replay in (
-        (theorem_two.LEARNED, theorem_two.replay_t2),
-        (theorem_two.BEYOND, theorem_two.replay_beyond),
+        (theorem_2.LEARNED, theorem_2.replay_t2),
+        (theorem_2.BEYOND, theorem_2.replay_beyond),
     ):
         seen = replay(instance)
         assert seen.violated and seen.admissible
         for mu in np.geomspace(1e-3, 1e3, 7):
-            HPT = 1.0 if instance is theorem_two.LEARNED else 6.04
-            G2 = 1.0 if instance is theorem_two.LEARNED else 4.0
-            assert theorem_two.bound_11(G2, HPT, int(instance["S"]), mu) <= seen.bound * (1 + 1e-12) < seen.measured
+            HPT = 1.0 if instance is theorem_2.LEARNED else 6.04
+            G2 = 1.0 if instance is theorem_2.LEARNED else 4.0
+            assert theorem_2.bound_11(G2, HPT, int(instance["S"]), mu) <= seen.bound * (1 + 1e-12) < seen.measured
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from fedtheory.claims.statements.theorems.states import PlayedStates
 from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import norm2
 from fedtheory.core.errors import NotAvailable
-from paper_checks.afedpd import virtual_update
+from paper_checks.afedpd import section_3_3_a_fedpd as algorithm
 from paper_checks.literature import federated
 from tests.support.rocq import ask, needs_rocq
 from tests.support.theorems import PROXIMAL_POINT
@@ -261,7 +261,7 @@ def test_what_is_not_written_is_named() -> None:
 def test_rounds_of_clients_that_a_function_draws_are_not_written_as_if_all_took_part() -> None:
     """The average over the active clients is that of all on average alone."""
     with pytest.raises(NotAvailable, match="clients that are drawn"):
-        write_theorem_for_rocq(prove_theorem(virtual_update.UNBIASED), "unbiased")
+        write_theorem_for_rocq(prove_theorem(algorithm.UNBIASED), "unbiased")
 
 
 def test_a_listed_method_with_drawn_clients_is_not_written_as_if_all_took_part() -> None:

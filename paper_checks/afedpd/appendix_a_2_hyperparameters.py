@@ -1,4 +1,4 @@
-"""Appendix A.2: the decay of the step size, and FedDyn's penalty."""
+"""Appendix A.2: the decay of the step size, and FedDyn's penalty (Table 3)."""
 
 from __future__ import annotations
 
@@ -6,40 +6,32 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Reading
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Reading, holds
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
 from paper_checks.afedpd.runs import (
     DECAY,
     HARD_SPLIT,
     PAPER_ROUNDS,
     accuracy_entry,
+    claim_on_runs,
     final_accuracy,
     final_loss,
-    list_needed,
     not_run,
     over_seeds,
     scale,
-    setting_of,
     training,
 )
 
+CLAIMS: list[Claim] = []
+
+# ---- Table 3 ---------------------------------------------------------------------------------------------------------
 TUNED = ("FedAvg", "A-FedPD")
 DECAYS = (1.0, 0.9998, 0.998, 0.995)  # of Table 3's grid, a round of 800
 SMALL_RHO = 0.001
-MATTERS = (
-    Clause(
-        "The decay of the step size matters: over 800 rounds 0.998 a round is better than none", ("0.998 over none",)
-    ),
-    Clause("and than 0.995.", ("0.998 over 0.995",)),
-)
 
 
-def factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
+def decay_factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
     """Return the factor a round that shrinks the step over T rounds as ``decay`` does over the paper's 800; ``as_printed`` the decay itself."""
     return decay if as_printed or scale(ctx).rounds == PAPER_ROUNDS else decay ** (PAPER_ROUNDS / scale(ctx).rounds)
 
@@ -47,7 +39,7 @@ def factor(ctx: Context, decay: float, *, as_printed: bool = False) -> float:
 def decay_runs(ctx: Context) -> dict[tuple[str, float], Repeated]:
     """Return runs of two methods with Table 3's decays; none at laptop size, whose runs are too short to tell."""
     return {
-        (label, decay): over_seeds(ctx, training(ctx, label, HARD_SPLIT, decay=factor(ctx, decay)))
+        (label, decay): over_seeds(ctx, training(ctx, label, HARD_SPLIT, decay=decay_factor(ctx, decay)))
         for label in TUNED
         for decay in DECAYS
         if ctx.size != "laptop"
@@ -62,7 +54,7 @@ def penalty_runs(ctx: Context) -> dict[float, Repeated]:
 
 def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
     """The selected decay against the ends of the grid; ``as_printed`` takes decays a round of 800 for those of a run of any length."""
-    shrunk, wanted = factor(ctx, DECAY, as_printed=as_printed) ** scale(ctx).rounds, DECAY**PAPER_ROUNDS
+    shrunk, wanted = decay_factor(ctx, DECAY, as_printed=as_printed) ** scale(ctx).rounds, DECAY**PAPER_ROUNDS
     said = f"the step shrinks to {shrunk:.4f} over {scale(ctx).rounds} rounds, in the paper to {wanted:.4f} over {PAPER_ROUNDS}"
     yield holds("the same decay in all", bool(np.isclose(shrunk, wanted)), "numeric", said)
     yield Reading(
@@ -73,7 +65,7 @@ def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
         f"The paper lowers FedDyn's rho from 0.1 to {SMALL_RHO:g} on hard tasks 'to alleviate dual drift'; without numbers, and the hard task "
         "(ResNet-18 on CIFAR-100) is not run here. On identical quadratics instability is an effect of a small rho (AFEDPD-D11)."
     )
-    factors = [factor(ctx, decay) for decay in DECAYS]
+    factors = [decay_factor(ctx, decay) for decay in DECAYS]
     others = {"none": 1.0, "0.995": 0.995}
     if ctx.size == "laptop":
         for name in others:
@@ -109,22 +101,19 @@ def check_decay(ctx: Context, *, as_printed: bool = False) -> Iterator[Finding]:
     yield make_table("FedDyn by penalty", ("rho", "test accuracy (%)", "training loss after the last round"), rows)
 
 
-CLAIMS = [
-    Claim(
+CLAIMS += [
+    claim_on_runs(
         "AFEDPD-Q13",
-        PAPER,
-        "ordering",
         "Appendix A.2, Table 3",
-        join_clauses(MATTERS),
-        check_decay,
         (
-            Fault(
-                "the decay of 800 rounds is taken for one of any number", "the same decay in all", {"as_printed": True}
+            Clause(
+                "The decay of the step size matters: over 800 rounds 0.998 a round is better than none",
+                ("0.998 over none",),
             ),
+            Clause("and than 0.995.", ("0.998 over 0.995",)),
         ),
-        needs=lambda ctx: list_needed(ctx, decay_runs(ctx) | penalty_runs(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=MATTERS,
-        protocol=PROTOCOL,
-    ),
+        check_decay,
+        lambda ctx: decay_runs(ctx) | penalty_runs(ctx),
+        Fault("the decay of 800 rounds is taken for one of any number", "the same decay in all", {"as_printed": True}),
+    )
 ]

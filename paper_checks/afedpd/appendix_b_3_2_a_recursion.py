@@ -1,7 +1,7 @@
-"""A-FedPD's recursion over rounds (Appendix B.3.2, Table 8) as theorems, for every number of clients.
+"""Appendix B.3.2: the recursion over rounds (Table 8), for every number of clients.
 
-A hat marks a run on data of which one sample was exchanged, with the same draws. Delta is the length of theta - its hat, sigma, delta and pi are
-the means over clients of those of lambda_i, of theta_i^{t+1} and of theta_i^{t+1} - theta^t, less their hats.
+Delta is the length of theta less its hat; sigma, delta and pi are the means over clients of those of lambda_i, of theta_i^{t+1} and of
+theta_i^{t+1} - theta^t, less their hats.
 """
 
 from __future__ import annotations
@@ -13,73 +13,35 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Claim, Context, Fault, Finding, Replay, Theorem, assume, disproved, norm2, refute
-from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    PlayedStates,
+    Replay,
+    Theorem,
+    assume,
+    disproved,
+    norm2,
+    refute,
+)
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
-from paper_checks.afedpd.local_steps import allowed_apart
-from paper_checks.afedpd.stability import BELOW_L
-from paper_checks.afedpd.sums import round_apart
-from paper_checks.afedpd.theory import PAPER
-from paper_checks.afedpd.virtual_update import broadcast, dual_after
+from paper_checks.afedpd.notation import BELOW_L, allowed_apart, claim, condition_on_x
+from paper_checks.afedpd.rounds import broadcast, dual_after
 from paper_checks.formulas import formula, over_outcomes
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
+
+CLAIMS: list[Claim] = []
 
 
+# ---- Table 8 and the recursion ---------------------------------------------------------------------------------------
 def lines_of_recursion(
     D: Any, s: Any, d1: Any, s1: Any, p1: Any, rho: Any, c1: Any, c2: Any, c3: Any
 ) -> tuple[Any, Any, Any, Any]:
     """The four right sides: of Delta^{t+1}, sigma^{t+1}, delta^{t+1} and pi^{t+1}."""
     return d1 + s1 / rho, s + rho * p1, p1 + D, c1 * D + c2 * s + c3
-
-
-def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
-    """Right side of the lines times 1, alpha, beta and gamma."""
-    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
-
-
-def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
-    """What is left of their left sides."""
-    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
-
-
-def condition_on_x(x: Any, L: Any, rho: Any, k: Any) -> Any:
-    """The quadratic in x = alpha rho that is to be >= 0, with k = eta K."""
-    return L * x**2 - rho * x - (L + rho + 1 / k)
-
-
-def larger_root(L: Any, rho: Any, q: Any) -> Any:
-    """x+, of a discriminant q^2."""
-    return (rho + q) / (2 * L)
-
-
-def discriminant(L: Any, rho: Any, s: Any) -> Any:
-    """q^2, with s^2 = L/(eta K)."""
-    return (rho + 2 * L) ** 2 + 4 * s**2
-
-
-def root_limit(L: Any, rho: Any, s: Any) -> Any:
-    """What x+ is said to be at most."""
-    return 1 + rho / L + 2 * s
-
-
-ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
-
-
-def replay_root(instance: Mapping[str, Any]) -> Replay:
-    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
-    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
-    near = float(L), float(rho)
-    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
-    met = (
-        assume("rho above L", "0 < L < r", L=L, r=rho),
-        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
-        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
-    )
-    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
-
-
-# ---- the four lines ---------------------------------------------------------------------------------------------------
 
 
 def play_clients(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
@@ -224,6 +186,18 @@ FOURTH = Theorem(
         "one": "sum(x[k], k, 0, c) <= 1",
     },
 )
+
+
+def combined_lines(D: Any, s: Any, alpha: Any, gamma: Any, c1: Any, c2: Any, c3: Any, beta: Any = 1) -> Any:
+    """Right side of the lines times 1, alpha, beta and gamma."""
+    return (beta + gamma * c1) * D + (alpha + gamma * c2) * s + gamma * c3
+
+
+def left_of_combination(D1: Any, s1: Any, d1: Any, p1: Any, alpha: Any, gamma: Any, rho: Any, beta: Any = 1) -> Any:
+    """What is left of their left sides."""
+    return D1 + (alpha - 1 / rho) * s1 + (beta - 1) * d1 + (gamma - alpha * rho - beta) * p1
+
+
 _OF_LINES = {name: name for name in ("D", "s", "c1", "c2", "c3")}
 _LEFT = {name: name for name in ("D1", "s1", "d1", "p1", "rho", "alpha", "beta", "gamma")}
 _RIGHTS = [
@@ -251,10 +225,7 @@ def _beside(k: str) -> tuple[str, str]:
 
 CONDITION = Theorem(
     "0 < L, 0 < rho, 0 < k, 0 < x",
-    (
-        " <= ".join(_beside("k")),
-        "1/L < (x - 1)/rho",
-    ),
+    (" <= ".join(_beside("k")), "1/L < (x - 1)/rho"),
     f"""
       slope:  claim 1    by combine (k/rho)*holds
       above:  {formula(condition_on_x, x="x", **_SQUARE)} == (x - 1 - rho/L)*L*(x + 1) - 1/k     by combine
@@ -263,6 +234,23 @@ CONDITION = Theorem(
     """,
     given={"holds": f"0 <= {formula(condition_on_x, x='x', **_SQUARE)}"},
 )
+
+
+def larger_root(L: Any, rho: Any, q: Any) -> Any:
+    """x+, of a discriminant q^2."""
+    return (rho + q) / (2 * L)
+
+
+def discriminant(L: Any, rho: Any, s: Any) -> Any:
+    """q^2, with s^2 = L/(eta K)."""
+    return (rho + 2 * L) ** 2 + 4 * s**2
+
+
+def root_limit(L: Any, rho: Any, s: Any) -> Any:
+    """What x+ is said to be at most."""
+    return 1 + rho / L + 2 * s
+
+
 _DISCRIMINANT = f"sqrt({formula(discriminant, L='L', rho='rho', s='s')})"
 _ROOT = formula(larger_root, L="L", rho="rho", q=_DISCRIMINANT)
 _AT_K = {"k": "(L/s**2)", "L": "L", "rho": "rho"}
@@ -283,7 +271,6 @@ LARGER_ROOT = Theorem(
     """,
     given={"larger": f"{_ROOT} <= x"},
 )
-
 #: w[r]: probability of outcome r of all draws; V, s and D1, s1, d1, p1: Delta and sigma before the round, Delta, sigma, delta and pi after it;
 #: u: what the P active clients' moves part in sum
 _OF_DRAWS = {name: over_outcomes(f"{name}[r]") for name in ("D1", "s1", "V", "s", "u")}
@@ -317,10 +304,14 @@ def _on_average(name: str, left: str, right: str) -> str:
 """
 
 
+def round_apart(y: Any, gamma: Any, eta: Any, K: Any, L: Any, G: Any, N: Any) -> Any:
+    """What Delta + alpha_rho sigma is at most after a round, where it was y, N = CS."""
+    return (1 + gamma * eta * K * L) * y + 2 * gamma * eta * K * G / N
+
+
 RECURSION = Theorem(
     "0 < L, 0 < rho, 0 < eta, 1 <= K, 0 < x, 0 < G, 1 <= P, 1 <= C, 1 <= S",
-    f"{_weighed('D1', 's1')} <= "
-    f"{formula(round_apart, y=_weighed('V', 's'), gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
+    f"{_weighed('D1', 's1')} <= {formula(round_apart, y=_weighed('V', 's'), gamma='1 + x', eta='eta', K='K', L='L', G='G', N='C*S')}",
     "".join(_on_average(name, *sides) for name, sides in _OF_ALL_DRAWS.items())
     + f"""
       slope:   {_BESIDE_S} <= {_BESIDE_D}                       by combine (eta*K/rho)*holds
@@ -341,9 +332,6 @@ RECURSION = Theorem(
 )
 
 
-# ---- as printed -----------------------------------------------------------------------------------------------------------
-
-
 def absent_stay(active: int = 1) -> bool:
     """Whether the lines for Delta^{t+1} and sigma^{t+1} fail where absent clients count as unmoved, for P < C.
 
@@ -359,7 +347,23 @@ def absent_stay(active: int = 1) -> bool:
     return is_zero(sigma - rho * d / P) and is_positive(Delta - first) and is_positive(sigma - second)
 
 
-def check_printed(ctx: Context, *, of: Mapping[str, Any] = ROOT, active: int = 1) -> Iterator[Finding]:
+ROOT = {"L": "1/10", "rho": "1/5", "s": "399/200", "q": "401/100"}
+
+
+def replay_root(instance: Mapping[str, Any]) -> Replay:
+    """x+ against 1 + rho/L + 2 sqrt(L/(eta K)), where eta K = L/s^2 and q^2 is the discriminant."""
+    L, rho, s, q = (Fraction(instance[name]) for name in ("L", "rho", "s", "q"))
+    near = float(L), float(rho)
+    root, numeric = larger_root(L, rho, q), larger_root(*near, math.sqrt(discriminant(*near, float(s))))
+    met = (
+        assume("rho above L", "0 < L < r", L=L, r=rho),
+        assume("eta rho <= 1 for K = 1", "L*r <= s*s", L=L, r=rho, s=s),
+        assume("discriminant", "q*q == d", q=q, d=discriminant(L, rho, s)),
+    )
+    return Replay("larger root x+", numeric, root_limit(*near, float(s)), root, root_limit(L, rho, s), "fractions", met)
+
+
+def check_recursion(ctx: Context, *, of: Mapping[str, Any] = ROOT, active: int = 1) -> Iterator[Finding]:
     """The printed convention for absent clients, and the printed bound of x+."""
     yield disproved(
         "absent clients count as unmoved",
@@ -371,10 +375,9 @@ def check_printed(ctx: Context, *, of: Mapping[str, Any] = ROOT, active: int = 1
     yield refute("x+ as printed", replay_root, dict(of), text="L < 1/2.")
 
 
-CLAIMS: list[Claim] = [
-    claim_steps(
+CLAIMS += [
+    claim(
         "AFEDPD-G-REC",
-        PAPER,
         "Appendix B.3.2, Table 8 and what follows",
         "With pi^{t+1} the sum over active clients over C: Delta^{t+1} <= delta^{t+1} + sigma^{t+1}/rho, sigma^{t+1} <= sigma^t + rho "
         "pi^{t+1}, delta^{t+1} <= pi^{t+1} + Delta^t, pi^{t+1} <= eta K (L Delta^t + sigma^t + 2 G/(CS)); combined, for alpha rho >= x+, "
@@ -388,7 +391,7 @@ CLAIMS: list[Claim] = [
             Step("x+ corrected", LARGER_ROOT, "repaired"),
             Step("the recursion", RECURSION, "repaired"),
         ],
-        besides=check_printed,
+        besides=check_recursion,
         faults=[
             Fault("absent clients move as much", "absent clients count as unmoved", {"active": 2}, holds=True),
             Fault("L = 1/2", "x+ as printed", {"of": {"L": "1/2", "rho": "1", "s": "3/4", "q": "5/2"}}, holds=True),
@@ -406,8 +409,8 @@ CLAIMS: list[Claim] = [
         "the mean over the active ones; x+ <= 1 + rho/L + 1/sqrt(L eta K).",
         readings=[
             "The bound of x+ is not used later. A later display loses the 2 of 2 gamma eta K G/(CS), and one the sigma^t in its bracket; the "
-            "sums have both.",
+            "sums have both."
         ],
         replay=replay_root,
-    ),
+    )
 ]

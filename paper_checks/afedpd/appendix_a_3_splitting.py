@@ -1,4 +1,4 @@
-"""Fig. 4: how many classes a client has under Dirichlet splits, exactly and as drawn."""
+"""Appendix A.3: how many classes a client has under Dirichlet splits, exactly and as drawn (Figure 4)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Part, Picture, Reading, Setting, at_most, holds
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.context import Context
 from fedtheory.claims.curves import repeat_curve
+from fedtheory.claims.experiments import claim_ordering
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.parts import at_most, holds
-from fedtheory.claims.protocol import Clause, Setting, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
+from paper_checks.afedpd.protocol import PROTOCOL
 from paper_checks.afedpd.runs import scale
 from problems.datasets import cifar10, digits
 from problems.splits import dirichlet_labels, label_counts
 
+CLAIMS: list[Claim] = []
+
+# ---- Figure 4 --------------------------------------------------------------------------------------------------------
 CLASSES = 10
 DRAWS = 20  #: splits of C clients each
 STANDARD_ERRORS = 4.0
@@ -62,6 +63,39 @@ def shares(ctx: Context, a: float) -> NDArray[np.float64]:
         split = dirichlet_labels(labels, s.clients, a, seed, per_client=s.samples, draw="with")
         found.append(label_counts(labels, split) / s.samples)
     return np.concatenate(found)
+
+
+def _drawn_as_said(split: str, a: float, sums: NDArray[np.float64], samples: int) -> Part:
+    """The mean of the summed squared shares of a client's samples against its expectation."""
+    # a client's samples are drawn from q: E sum (counts/m)^2 = E sum q^2 + (1 - E sum q^2)/m
+    exact = squares(a) + (1 - squares(a)) / samples
+    error = sums.std(ddof=1) / np.sqrt(len(sums))
+    part = at_most(
+        f"drawn as said: {split}",
+        abs(sums.mean() - exact),
+        STANDARD_ERRORS * error,
+        "real data",
+        f"mean over {len(sums)} clients of the summed squared shares {sums.mean():.4f}, exact {exact:.4f}, within {STANDARD_ERRORS:g} errors",
+    )
+    return part if part.holds else replace(part, chance=chance_of_mean(sums, exact))
+
+
+def _more_classes(convention: str, low: float, high: float) -> Iterator[Finding]:
+    """What the concentrations of Dir-0.1 and Dir-1.0 have in expectation."""
+    share = largest_share(low)
+    yield holds(
+        f"Dir-0.1: a dominant class, {convention}",
+        share > 1 / 2,
+        "numeric",
+        f"expected share of the largest class {share:.3f}, above a half",
+    )
+    few, many = 1 / squares(low), 1 / squares(high)
+    yield holds(
+        f"Dir-1.0 has more classes than Dir-0.1, {convention}",
+        many > few,
+        "numeric",
+        f"effective classes {many:.2f} against {few:.2f}",
+    )
 
 
 def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
@@ -118,62 +152,25 @@ def check_shares(ctx: Context, *, factor: float = 1.0) -> Iterator[Finding]:
     )
 
 
-def _drawn_as_said(split: str, a: float, sums: NDArray[np.float64], samples: int) -> Part:
-    """The mean of the summed squared shares of a client's samples against its expectation."""
-    # a client's samples are drawn from q: E sum (counts/m)^2 = E sum q^2 + (1 - E sum q^2)/m
-    exact = squares(a) + (1 - squares(a)) / samples
-    error = sums.std(ddof=1) / np.sqrt(len(sums))
-    part = at_most(
-        f"drawn as said: {split}",
-        abs(sums.mean() - exact),
-        STANDARD_ERRORS * error,
-        "real data",
-        f"mean over {len(sums)} clients of the summed squared shares {sums.mean():.4f}, exact {exact:.4f}, within {STANDARD_ERRORS:g} errors",
-    )
-    return part if part.holds else replace(part, chance=chance_of_mean(sums, exact))
-
-
-def _more_classes(convention: str, low: float, high: float) -> Iterator[Finding]:
-    """What the concentrations of Dir-0.1 and Dir-1.0 have in expectation."""
-    share = largest_share(low)
-    yield holds(
-        f"Dir-0.1: a dominant class, {convention}",
-        share > 1 / 2,
-        "numeric",
-        f"expected share of the largest class {share:.3f}, above a half",
-    )
-    few, many = 1 / squares(low), 1 / squares(high)
-    yield holds(
-        f"Dir-1.0 has more classes than Dir-0.1, {convention}",
-        many > few,
-        "numeric",
-        f"effective classes {many:.2f} against {few:.2f}",
-    )
-
-
 def setting(ctx: Context) -> Setting:
     """Return whose labels are drawn; expectations need none. There is no model."""
     labels = "labels of scikit-learn's digits" if ctx.size == "laptop" else "CIFAR-10's 50000 training labels"
     return Setting(labels, "no model", own=ctx.size != "laptop")
 
 
-CLASSES_OF_CLIENTS = (
-    Clause("With Dir-0.1 a client has a dominant class,", ("Dir-0.1: a dominant class",)),
-    Clause("with Dir-1.0 it has more classes,", ("Dir-1.0 has more classes than Dir-0.1",)),
-    Clause("approximately 3.", ("Dir-1.0: about three classes",)),
-)
-CLAIMS = [
-    Claim(
+CLAIMS += [
+    claim_ordering(
         "AFEDPD-Q11",
-        PAPER,
-        "ordering",
+        PROTOCOL,
         "Appendix A.3, Fig. 4",
-        join_clauses(CLASSES_OF_CLIENTS),
+        (
+            Clause("With Dir-0.1 a client has a dominant class,", ("Dir-0.1: a dominant class",)),
+            Clause("with Dir-1.0 it has more classes,", ("Dir-1.0 has more classes than Dir-0.1",)),
+            Clause("approximately 3.", ("Dir-1.0: about three classes",)),
+        ),
         check_shares,
         (Fault("three times the concentration", "drawn as said: Dir-0.1 for every class", {"factor": 3.0}),),
-        needs=lambda ctx: (),
-        setting=setting,
-        clauses=CLASSES_OF_CLIENTS,
-        protocol=PROTOCOL,
-    ),
+        lambda ctx: (),
+        setting,
+    )
 ]

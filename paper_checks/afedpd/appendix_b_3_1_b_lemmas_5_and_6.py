@@ -1,103 +1,48 @@
-"""How far local steps lead (text under Eq. (10)) and part two runs (Lemmas 5 and 6), as theorems for every K: lengths, for every draw of samples."""
+"""Appendix B.3.1: Lemmas 5 and 6, how far one round parts two runs, for every K: by lengths, for every draw of samples.
+
+V and M are the lengths of theta^t and of lambda_i^t, each less its hat. In a step of numbers (`common_step` to `step_apart`) V is that of
+theta_{i,k}^t - theta^t, and W that of theta^t.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims import Inside, dot, norm2
-from fedtheory.claims.statements.theorems.states import PlayedStates
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims import (
+    Claim,
+    Context,
+    Fault,
+    Finding,
+    Inside,
+    PlayedStates,
+    Replay,
+    Theorem,
+    assume,
+    decided,
+    dot,
+    norm2,
+    refute,
+)
 from fedtheory.claims.statements.worlds import Parameters, World
+from fedtheory.proofs.facts import compare
+from paper_checks.afedpd.notation import BELOW_L, allowed_apart, claim, geometric
+from paper_checks.afedpd.played import Number, Slope, local_model, replay_twice
 from paper_checks.formulas import formula
+from paper_checks.steps import Step
+
+CLAIMS: list[Claim] = []
 
 
-def step_of_lengths(U: Any, B: Any, rho: Any, eta: Any, c: Any = 1) -> Any:
-    """How far a step leads at most from a displacement of length U along a slope of length B."""
-    return (1 - eta * rho) * U + c * eta * B
-
-
-def allowed_apart(eta: Any, K: Any, L: Any, V: Any, M: Any, G: Any, S: Any) -> Any:
-    """Right side of Lemma 6, (18), for ||theta^t - hat|| = V and ||lambda_i^t - hat|| = M; of Lemma 5, (17), with S = 0, for no sample exchanged."""
-    return eta * K * L * V + eta * K * M + (2 * eta * K * G / S if S else 0)
-
-
-def geometric(r: Any, eta: Any, k: Any) -> Any:
-    """sum_{j<k} eta (1 - eta r)^j."""
-    return (1 - (1 - eta * r) ** k) / r
-
-
+# ---- What both lemmas share ------------------------------------------------------------------------------------------
 def apart_after(K: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
     """Lemmas 5 (S = 0) and 6 before their last inequality: `step_apart`, K times from 0."""
     return geometric(rho - L, eta, K) * allowed_apart(1, 1, L, W, M, G, S)
-
-
-def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
-    return (1 - eta * rho) * V + eta * L * Vk + eta * M
-
-
-def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
-    """V after a step on the exchanged sample."""
-    return (1 - eta * rho) * V + 2 * eta * G + eta * M
-
-
-def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """V after a step on one of S samples, of which one was exchanged."""
-    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
-
-
-def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
-    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
-    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
-
-
-def play_displacement(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """v = theta_{i,k} - theta^t under (13) without duals, with any stochastic gradients g of length G at most."""
-    v, states = w.vector("v") * (0 if start else 1), []
-    for k in range(last + 1):
-        g = w.vector(f"g {k}")
-        w.assume(f"Lipschitz {k}", norm2(g) - p.G**2)
-        states.append(SimpleNamespace(v=v, g=g))
-        v = v * (1 - p.eta * p.rho) - g * p.eta
-    return states
-
-
-DRIFT = Theorem(
-    "0 < rho, 0 < eta <= 1/rho, 0 < G",
-    (
-        f"sqrt(D[k+1]) <= {formula(step_of_lengths, U='sqrt(D[k])', B='G', rho='rho', eta='eta')}",
-        "sqrt(D[k]) <= (1 - (1 - eta*rho)**k)*G/rho",
-        "sqrt(D[k]) <= eta*k*G",
-        "sqrt(D[k]) <= G/rho",
-    ),
-    """
-      far:    0 <= D[k]                                   by derivation
-      some:   0 <= B[k]                                   by derivation
-      short:  B[k] <= G**2                                by derivation
-      young:  X[k] <= s*D[k] + B[k]/s                     by derivation
-      cauchy: X[k] <= 2*sqrt(D[k])*sqrt(B[k])             by least s of young
-      slopes: sqrt(B[k])**2 <= G**2                       by combine short
-      length: sqrt(B[k]) <= G                             by root slopes
-      next:   D[k+1] == (1 - eta*rho)**2*D[k] + (1 - eta*rho)*eta*X[k] + eta**2*B[k]           by identity
-      both:   sqrt(D[k+1])**2 <= ((1 - eta*rho)*sqrt(D[k]) + eta*sqrt(B[k]))**2                by combine next, ((1 - eta*rho)*eta)*cauchy
-      step:   sqrt(D[k+1]) <= (1 - eta*rho)*sqrt(D[k]) + eta*sqrt(B[k])                        by root both
-      near:   claim 1                                     by combine 1*step, eta*length
-      zero:   D[0] == 0                                   by identity
-      begin:  sqrt(D[0])**2 <= 0                          by combine zero
-      none:   sqrt(D[0]) <= 0                             by root begin
-      one:    claim 2    by induction k: base combine 1*none; step combine 1*near(k=k), (1 - eta*rho)*ih
-      two:    claim 3    by induction k: base combine 1*none; step combine 1*near(k=k), (1 - eta*rho)*ih
-      three:  claim 4    by combine 1*one
-    """,
-    states=PlayedStates(play_displacement, start=partial(play_displacement, start=True)),
-    rounds={"k": 0},
-    auxiliary="0 < s",
-    quantities={"D": "norm2(v)", "B": "norm2(g)", "X": "-2*dot(v, g)"},
-    assumed={"Lipschitz": "stochastic gradients are at most G long (Assumption 2, of every sample)"},
-)
 
 
 def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, bounded: bool = True) -> list[Any]:
@@ -119,17 +64,7 @@ def play_two_runs(w: World, p: Parameters, last: int, start: bool = False, bound
     return states
 
 
-def allowed_common(eta: Any, K: Any, L: Any, V: Any, M: Any, rho: Any) -> Any:
-    """(17)."""
-    return allowed_apart(eta, K, L, V, M, 0, 0)
-
-
-def apart_after_common(eta: Any, K: Any, L: Any, V: Any, M: Any, rho: Any) -> Any:
-    """Lemma 5 before its last inequality."""
-    return apart_after(K, V, M, L, rho, eta, 0, 0)
-
-
-_OF = {name: name for name in ("eta", "L", "V", "M", "rho")}
+_OF = {name: name for name in ("eta", "L", "M")}
 #: one step from any v, by lengths: sqrt(D[k+1]) and sqrt(F[k])
 LENGTHS = """
       d_pos:  0 <= D[k]                                by derivation
@@ -164,11 +99,76 @@ _QUANTITIES = {
     "DM": "-2*dot(v, dual)",
     "EM": "2*dot(g, dual)",
 }
+#: (L V + M)^2 for the best r, V^2 = W, M^2 = N
+_SQUARE = "(L**2*W[{0}] + N[{0}] + L*(r*W[{0}] + N[{0}]/r))".format
+#: parts of a step beside k: of the slope, of the dual, and of the whole
+_SLOPE, _DUAL, _WHOLE = "(eta*L*k + L/(L + r))", "(r/(L + r))", "(k + 1 - eta*(rho - L)*k)"
+
+
+def _mean_of(length: str) -> str:
+    """Of m + 1 outcomes, with their probabilities p."""
+    return f"sum(p[w]*sqrt({length}[w]), w, 0, m)"
+
+
+SIGN_OF_RHO_L = (
+    "Nothing is said of the sign of rho_L = rho - L; below L the last inequality turns round. With rho > L and eta rho <= 1 the printed lemma "
+    "is true, and its factor before that inequality does not grow with K. 'k + 1' is read as K, 's' as S; draws are with replacement."
+)
+OUTCOMES = (
+    "In expectation over any m + 1 outcomes of all that is drawn, this round and before, with the probabilities p[w]: D, W and N are the squared "
+    "lengths of Delta_i - hat Delta_i, theta^t - hat theta^t and lambda_i^t - hat lambda_i^t."
+)
+APART_TEXT = (
+    "E ||Delta_i - hat Delta_i|| <= eta K L E ||theta^t - hat theta^t|| + eta K E ||lambda_i^t - hat lambda_i^t||{}, "
+    "Delta_i = theta_i^{{t+1}} - theta^t."
+).format
+
+
+def replay_local(instance: Mapping[str, Any]) -> Replay:
+    """Local training from two models, f(x) = -(L/2) x^2 up to |x| = R and straight beyond; S > 0: one of S samples has -f in the mirror."""
+    L, R, rho, eta, theta, hat = (Fraction(instance[name]) for name in ("L", "R", "rho", "eta", "theta", "hat"))
+    K, S = int(instance["K"]), int(instance["S"])
+
+    def play(number: Number) -> tuple[Any, Any]:
+        smooth, end, weight, step, start, other_start = map(number, (L, R, rho, eta, theta, hat))
+        slope: Slope = lambda x: -smooth * min(max(x, -end), end)  # noqa: E731
+        other: Slope = lambda x: -slope(x)  # noqa: E731
+        apart = number(0)
+        for drawn in product((0, 1) if S else (0,), repeat=K):
+            chance = number(S - 1) ** (K - sum(drawn)) / number(S) ** K if S else number(1)
+            first = local_model([slope] * K, start, number(0), weight, step) - start
+            second = local_model([other if j else slope for j in drawn], other_start, number(0), weight, step)
+            apart += chance * abs(first - (second - other_start))
+        return apart, allowed_apart(step, K, smooth, abs(start - other_start), number(0), smooth * end, S)
+
+    met = (
+        assume("f and -f are L-smooth and L R-Lipschitz", "0 < L*R", L=L, R=R),
+        assume("rho, eta", "0 < e*r <= 1", e=eta, r=rho),
+    )
+    what = f"E ||(theta_i^(t+1) - theta^t) - hat|| for K = {K}, rho = {rho} below L = {L}"
+    return replay_twice(what, play, met)
+
+
+def check_apart(ctx: Context, *, of: Mapping[str, Any], at: Mapping[str, Any]) -> Iterator[Finding]:
+    """Lemmas 5 and 6 below L, and where one step reaches them."""
+    yield refute("every rho > 0", replay_local, dict(of), text="Where rho < L, -x^2/2 drives two models apart.")
+    seen = replay_local(at)
+    yield decided(
+        "reached by one step",
+        seen.admissible and compare(seen.exact_measured, "==", seen.exact_bound),
+        f"{seen.what}: {seen.exact_measured}, which is the bound",
+        role="reading",
+    )
+
+
+# ---- Lemma 5, (17) ---------------------------------------------------------------------------------------------------
+#: no sample is exchanged
+_ALIKE = {"G": 0, "S": 0}
 COMMON_SAMPLES = Theorem(
     "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M",
     (
-        f"sqrt(D[k]) <= {formula(apart_after_common, K='k', **_OF)}",
-        f"sqrt(D[k]) <= {formula(allowed_common, K='k', **_OF)}",
+        f"sqrt(D[k]) <= {formula(partial(apart_after, **_ALIKE), K='k', W='V', rho='rho', **_OF)}",
+        f"sqrt(D[k]) <= {formula(partial(allowed_apart, **_ALIKE), K='k', V='V', **_OF)}",
     ),
     LENGTHS
     + """
@@ -200,46 +200,6 @@ COMMON_SAMPLES = Theorem(
     },
     added=("L < rho", "eta <= 1/rho"),
 )
-
-
-def play_counts(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
-    """How often draws with replacement from S samples find the exchanged one, as multiples of a vector e."""
-    e = w.vector("e")
-    states: list[list[tuple[Any, Any]]] = [[(1, SimpleNamespace(e=e, found=e * 0 if start else w.vector("found")))]]
-    for _ in range(last):
-        more = ((1 - 1 / p.S, 0), (1 / p.S, 1))
-        states.append(
-            [(a * b, SimpleNamespace(e=e, found=s.found + e * count)) for a, s in states[-1] for b, count in more]
-        )
-    return states
-
-
-_IN_A_STEP = {**_OF, "V": "X[k]", "W": "V", "G": "G", "S": "S"}
-#: n[K] is how often K draws find the exchanged sample on average; and what the paper's recursion has for a step
-EXPECTED = Theorem(
-    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G, 1 <= S",
-    (
-        "n[K] == K/S",
-        f"{formula(mixed_step, **_IN_A_STEP)} <= {formula(step_apart, **_IN_A_STEP)}",
-    ),
-    """
-      begin: n[0] == 0       by identity
-      draw:  n[k+1] == n[k] + 1/S*E[k]     by identity
-      draws: claim 1         by induction K: base combine begin; step combine 1*ih, 1*draw(k=K), (1/S)*unit(k=K)
-      mixed: claim 2         by combine
-    """,
-    states=PlayedStates(play_counts, start=partial(play_counts, start=True)),
-    rounds={"k": 0, "K": 0},
-    quantities={"n": "dot(found, e)", "E": "norm2(e)"},
-    sequences={"X": "0"},
-    given={"unit": "E[k] == 1"},
-    added=("L < rho", "eta <= 1/rho"),
-)
-
-
-# ---- Lemma 5 in expectation -------------------------------------------------------------------------------------------
-
-
 #: on samples that both have, from any lengths of ``server`` and ``dual``
 play_common = partial(play_two_runs, bounded=False)
 
@@ -251,10 +211,6 @@ def play_outcomes(w: World, p: Parameters, last: int) -> list[Any]:
     ]
 
 
-#: (L V + M)^2 for the best r, V^2 = W, M^2 = N
-_SQUARE = "(L**2*W[{0}] + N[{0}] + L*(r*W[{0}] + N[{0}]/r))".format
-#: parts of a step beside k: of the slope, of the dual, and of the whole
-_SLOPE, _DUAL, _WHOLE = "(eta*L*k + L/(L + r))", "(r/(L + r))", "(k + 1 - eta*(rho - L)*k)"
 COMMON_SQUARES = Theorem(
     "0 < L < rho, 0 < eta <= 1/rho, 1 <= K, 0 < r",
     f"D[J] <= (eta*K)**2*{_SQUARE('J')}",
@@ -288,17 +244,10 @@ COMMON_SQUARES = Theorem(
     assumed={"smooth": COMMON_SAMPLES.assumed["smooth"]},
     added=("L < rho", "eta <= 1/rho"),
 )
-
-
-def _mean_of(length: str) -> str:
-    """Of m + 1 outcomes, with their probabilities p."""
-    return f"sum(p[w]*sqrt({length}[w]), w, 0, m)"
-
-
 #: Lemma 5 with rho > L, in expectation over all that is drawn
 LEMMA_FIVE = Theorem(
     "0 < L < rho, 0 < eta <= 1/rho, 1 <= K",
-    f"{_mean_of('D')} <= {formula(allowed_common, eta='eta', K='K', L='L', V=_mean_of('W'), M=_mean_of('N'), rho='rho')}",
+    f"{_mean_of('D')} <= {formula(partial(allowed_apart, **_ALIKE), eta='eta', K='K', L='L', V=_mean_of('W'), M=_mean_of('N'))}",
     """
       d_pos:  0 <= D[w]                                by derivation
       w_pos:  0 <= W[w]                                by derivation
@@ -318,9 +267,79 @@ LEMMA_FIVE = Theorem(
     inside={"path": Inside(COMMON_SQUARES, "J", {name: name for name in ("v", "server", "dual")})},
     added=COMMON_SQUARES.added,
 )
+APART = {"L": "1", "R": "1", "rho": "1/10", "eta": "1", "K": 2, "S": 0, "theta": "1/8", "hat": "-1/8"}
+#: one step, after which the repaired bound is reached
+REACHED = APART | {"K": 1}
+CLAIMS += [
+    claim(
+        "AFEDPD-L5",
+        "Lemma 5, (17)",
+        APART_TEXT(""),
+        [Step("K steps, rho > L", COMMON_SAMPLES, "repaired"), Step("in expectation", LEMMA_FIVE, "repaired")],
+        besides=partial(check_apart, of=APART, at=REACHED),
+        faults=[
+            Fault("rho = L", "every rho > 0", {"of": APART | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+            Fault("two steps", "reached by one step", {"at": REACHED | {"K": 2}}, sharpness=True),  # type: ignore[operator]
+        ],
+        assumptions=["client i has no exchanged sample"],
+        repaired=f"The same with {BELOW_L}.",
+        readings=[SIGN_OF_RHO_L, OUTCOMES],
+        replay=replay_local,
+    )
+]
 
 
-# ---- Lemma 6 in expectation -------------------------------------------------------------------------------------------
+# ---- Lemma 6, (18) ---------------------------------------------------------------------------------------------------
+def common_step(V: Any, Vk: Any, M: Any, L: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on a common sample, for Vk = ||theta_{i,k}^t - hat||."""
+    return (1 - eta * rho) * V + eta * L * Vk + eta * M
+
+
+def exchanged_step(V: Any, M: Any, G: Any, rho: Any, eta: Any) -> Any:
+    """V after a step on the exchanged sample."""
+    return (1 - eta * rho) * V + 2 * eta * G + eta * M
+
+
+def mixed_step(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """V after a step on one of S samples, of which one was exchanged."""
+    return (1 - 1 / S) * common_step(V, V + W, M, L, rho, eta) + exchanged_step(V, M, G, rho, eta) / S
+
+
+def step_apart(V: Any, W: Any, M: Any, L: Any, rho: Any, eta: Any, G: Any, S: Any) -> Any:
+    """What either step is bounded by in the recursion of Lemmas 5 (S = 0) and 6."""
+    return (1 - eta * (rho - L)) * V + allowed_apart(eta, 1, L, W, M, G, S)
+
+
+def play_counts(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
+    """How often draws with replacement from S samples find the exchanged one, as multiples of a vector e."""
+    e = w.vector("e")
+    states: list[list[tuple[Any, Any]]] = [[(1, SimpleNamespace(e=e, found=e * 0 if start else w.vector("found")))]]
+    for _ in range(last):
+        more = ((1 - 1 / p.S, 0), (1 / p.S, 1))
+        states.append(
+            [(a * b, SimpleNamespace(e=e, found=s.found + e * count)) for a, s in states[-1] for b, count in more]
+        )
+    return states
+
+
+_IN_A_STEP = {**_OF, "rho": "rho", "V": "X[k]", "W": "V", "G": "G", "S": "S"}
+#: n[K] is how often K draws find the exchanged sample on average; and what the paper's recursion has for a step
+EXPECTED = Theorem(
+    "0 < L < rho, 0 < eta <= 1/rho, 0 < V, 0 < M, 0 < G, 1 <= S",
+    ("n[K] == K/S", f"{formula(mixed_step, **_IN_A_STEP)} <= {formula(step_apart, **_IN_A_STEP)}"),
+    """
+      begin: n[0] == 0       by identity
+      draw:  n[k+1] == n[k] + 1/S*E[k]     by identity
+      draws: claim 1         by induction K: base combine begin; step combine 1*ih, 1*draw(k=K), (1/S)*unit(k=K)
+      mixed: claim 2         by combine
+    """,
+    states=PlayedStates(play_counts, start=partial(play_counts, start=True)),
+    rounds={"k": 0, "K": 0},
+    quantities={"n": "dot(found, e)", "E": "norm2(e)"},
+    sequences={"X": "0"},
+    given={"unit": "E[k] == 1"},
+    added=("L < rho", "eta <= 1/rho"),
+)
 
 
 def play_exchanged(w: World, p: Parameters, last: int, start: bool = False) -> list[Any]:
@@ -423,7 +442,6 @@ EXCHANGED_SQUARES = replace(
     quantities={name: EXCHANGED_LENGTHS.quantities[name] for name in "DWNCd"},
     rests={"lengths": EXCHANGED_LENGTHS, "count": EXCHANGED_COUNT},
 )
-
 _BASE = "eta*K*(L*sqrt(W[w]) + sqrt(N[w]))"
 #: Lemma 6 with rho > L, where the exchanged sample is found K/S times in expectation
 LEMMA_SIX = replace(
@@ -466,3 +484,26 @@ LEMMA_SIX = replace(
         "count": Inside(EXCHANGED_COUNT, "J", {name: name for name in ("e", "count")}),
     },
 )
+APART_SAMPLE = APART | {"S": 100}
+REACHED_SAMPLE = APART_SAMPLE | {"K": 1, "theta": "1", "hat": "1"}
+CLAIMS += [
+    claim(
+        "AFEDPD-L6",
+        "Lemma 6, (18)",
+        APART_TEXT(" + 2 eta K G/S"),
+        [Step("in expectation", LEMMA_SIX, "repaired"), Step("draws", EXPECTED, "repaired")],
+        besides=partial(check_apart, of=APART_SAMPLE, at=REACHED_SAMPLE),
+        faults=[
+            Fault("rho = L", "every rho > 0", {"of": APART_SAMPLE | {"rho": "1"}}, holds=True),  # type: ignore[operator]
+            Fault("two steps", "reached by one step", {"at": REACHED_SAMPLE | {"K": 2}}, sharpness=True),  # type: ignore[operator]
+        ],
+        assumptions=[
+            "one of S samples was exchanged, all as A1 and A2 say; each step draws one of them uniformly, with replacement, so that K steps find the "
+            "exchanged one K/S times in expectation",
+            "how often it is found is counted in multiples of a vector e, and n[K] is the expectation of that; X[k] is any length",
+        ],
+        repaired=f"The same with {BELOW_L}.",
+        readings=[SIGN_OF_RHO_L, f"{OUTCOMES} C[w] is how often the exchanged sample is drawn."],
+        replay=replay_local,
+    )
+]

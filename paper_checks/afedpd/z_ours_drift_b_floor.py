@@ -1,4 +1,4 @@
-"""FedADMM as printed where clients differ and some take part (AFEDPD-D12): no fixed point, a floor of E ||x||^2, and the limit at one penalty.
+"""Ours: FedADMM as printed where clients differ and some take part: no fixed point, a floor of E ||x||^2, and the limit at one penalty.
 
 For the limit: the moments m = (E x^2, E x h, E h^2, E s) obey m^{t+1} = M m^t and what optimal duals add (AFEDPD-D7). Less the fixed point of this,
 and less a multiple of mean d_i lambda_i^*, which dies out, they obey d^{t+1} = M d^t. Of d the first entry is sum_j v_j[n] u_j(d) of n rounds before,
@@ -15,15 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import Theorem
-from fedtheory.claims.statements.theorems.states import PlayedStates
+from fedtheory.claims import Claim, Clause, PlayedStates, Theorem
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.errors import InvalidInput, require
 from paper_checks.afedpd.moments import FAMILIES, GIVEN, OPTIMAL, noise_of_fedadmm, products_fall, rational_matrix
+from paper_checks.afedpd.notation import FAMILY, derived
 from paper_checks.formulas import formula
+from paper_checks.steps import Step
 from problems.dual_drift import moment_map
 
+CLAIMS: list[Claim] = []
 
+
+# ---- D12: no fixed point, a floor, and the limit ---------------------------------------------------------------------
 @dataclass(frozen=True)
 class BesideBefore:
     """Rounds that are played, each state beside the model and the duals of the one before it."""
@@ -120,7 +124,6 @@ ABOVE = Theorem(
         "X": _FEDADMM.moments["X"],
     },
 )
-
 #: the forms u, in eigenforms of M that sum up to the first entry, of falling modulus
 CONE = np.array([[1, 8, 0, 0], [1, -8, -8, -8], [1, -8, 16, -8], [1, -8, -8, 16]])
 
@@ -249,3 +252,23 @@ def tends_to_floor(value: str, rho: str = "1/2", C: int = 100, P: int = 10, fact
             **{f"next_{j}": f"v_{j}[n+1] == {_sum(forms.E.col(j), _numbers('n'))}" for j in range(4)},
         },
     )
+
+
+CLAIMS += [
+    derived(
+        "AFEDPD-D12",
+        "Eq. (6)",
+        (
+            Clause("FedADMM as printed has no fixed point where clients differ and P < C:", ("no fixed point",)),
+            Clause("E x^2 keeps above a floor,", ("a floor",)),
+            Clause("and for C = 100, P = 10, rho = a/2 it tends to 0.41159 mean b_i^2.", ("limit",)),
+        ),
+        [Step("no fixed point", NO_FIXED_POINT), Step("a floor", ABOVE), Step("limit", tends_to_floor("0.41159"))],
+        readings=[
+            "A round that leaves the model, and all duals, has mean ||lambda_i^*||^2 <= 0, so that all b_i are one point, b_i = c_i - mean c_i.",
+            "v_j[n] are numbers that first_j and next_j make, all positive: the weight in E x^2 of a form of n rounds before.",
+        ],
+        assumptions=[FAMILY],
+        kind="divergence",
+    )
+]

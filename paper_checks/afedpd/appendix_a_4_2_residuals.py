@@ -1,4 +1,4 @@
-"""Fig. 7: primal and dual residuals."""
+"""Appendix A.4.2: primal and dual residuals (Figure 7)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Picture, Reading, Role
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Picture, Reading, Role
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause, join_clauses
-from paper_checks.afedpd.protocol import PAPER, PROTOCOL
-from paper_checks.afedpd.runs import NO_DUALS, Swap, grid, list_needed, residual_ratio, setting_of
+from paper_checks.afedpd.runs import NO_DUALS, Swap, claim_on_runs, grid, residual_ratio
 
+CLAIMS: list[Claim] = []
+
+# ---- Figure 7 --------------------------------------------------------------------------------------------------------
 PRIMAL = ("FedAvg", "SCAFFOLD")
 DUAL = ("FedDyn", "FedSpeed", "A-FedPD", "A-FedPDSAM")
 SPLITS = ("IID", "Dir-0.1")
@@ -74,24 +74,18 @@ def check_residuals(ctx: Context, *, swap: Swap | None = None) -> Iterator[Findi
     yield Picture(f"Primal over dual residual, {splits[-1]}", "communication rounds", "ratio", series, logy=True)
 
 
-LOWER = (
-    Clause(
-        "A-FedPD and A-FedPDSAM keep a lower ratio of primal to dual residuals than FedAvg and SCAFFOLD.",
-        tuple(f"{label} above {ours}, {split}" for split in SPLITS for ours in DUAL[-2:] for label in PRIMAL),
-    ),
-)
-CLAIMS = [
-    Claim(
+CLAIMS += [
+    claim_on_runs(
         "AFEDPD-Q5",
-        PAPER,
-        "ordering",
         "Appendix A.4.2, Fig. 7",
-        join_clauses(LOWER),
+        (
+            Clause(
+                "A-FedPD and A-FedPDSAM keep a lower ratio of primal to dual residuals than FedAvg and SCAFFOLD.",
+                tuple(f"{label} above {ours}, {split}" for split in SPLITS for ours in DUAL[-2:] for label in PRIMAL),
+            ),
+        ),
         check_residuals,
-        (Fault(NO_DUALS[0], "SCAFFOLD above A-FedPD, IID", {"swap": NO_DUALS[1]}),),
-        needs=lambda ctx: list_needed(ctx, residual_runs(ctx)),
-        setting=setting_of("LeNet"),
-        clauses=LOWER,
-        protocol=PROTOCOL,
-    ),
+        residual_runs,
+        Fault(NO_DUALS[0], "SCAFFOLD above A-FedPD, IID", {"swap": NO_DUALS[1]}),
+    )
 ]
