@@ -22,7 +22,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.checker.formulas import Sentence, indexed
 from fedtheory.proofs.every_n.vectors import Form
 
-Matrix = list[list[Fraction]]
+_Matrix = list[list[Fraction]]
 
 
 def find_largest_gap(theorem: Theorem, hypothesis: Sentence, run: QuadraticRun) -> Fraction:
@@ -77,7 +77,7 @@ def _monomials(d: int) -> list[tuple[int, int]]:
     return [(i, j) for j in range(d + 1) for i in range(j + 1)]
 
 
-def _read_matrix(gap: Any, d: int) -> Matrix:
+def _read_matrix(gap: Any, d: int) -> _Matrix:
     """M with gap = (1, x) M (1, x)^T."""
     form = gap if isinstance(gap, Form) else Form(constant=gap)
     found = [[Fraction(0)] * (d + 1) for _ in range(d + 1)]
@@ -87,7 +87,7 @@ def _read_matrix(gap: Any, d: int) -> Matrix:
     return found
 
 
-def _find_maximum(matrix: Matrix) -> Fraction:
+def _find_maximum(matrix: _Matrix) -> Fraction:
     """The largest (1, x) M (1, x)^T: one coordinate after the other at its maximiser."""
     left = [row[:] for row in matrix]
     for i in range(len(left) - 1, 0, -1):

@@ -29,7 +29,7 @@ from fedtheory.proofs.potentials.invariants import outcomes_of_round
 #: numbers of clients that are tried, and coordinates of the functions
 NUMBERS, COORDINATES = (1, 2, 3, 5, 8, 30), 2
 #: how many times as far some runs begin
-FAR = 32
+FROM_AFAR = 32
 #: the kind of an instance that is such a run
 QUADRATICS = "quadratics of n clients"
 
@@ -129,7 +129,7 @@ def draw_plain_runs(
         for a in sorted({low, high, *(value for value in point.values() if low < value < high)}):
             runs.append(_draw_run(point, [[a] * COORDINATES] * n, rng))
         for run in runs:
-            yield from (replace(run, start=tuple(far * x for x in run.start)) for far in (1, 0, FAR))
+            yield from (replace(run, start=tuple(far * x for x in run.start)) for far in (1, 0, FROM_AFAR))
 
 
 def _ends(states: MethodStates, point: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
