@@ -23,7 +23,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.references import Reference
 from fedtheory.tools.pictures import label_axes
 from paper_checks.dualfl.acceleration import KAPPAS, exponent, local_gradients, smooth
-from paper_checks.dualfl.heterogeneity import draw_gaps, gap_curves
+from paper_checks.dualfl.section_3_2_b_theorem_3_3 import draw_gaps, gap_curves
 
 plt.style.use("pictures.mplstyle")
 

@@ -37,8 +37,8 @@ from fedtheory.measures.metrics import stationarity
 from paper_checks import collected, said_of_safari
 from paper_checks.afedpd.notation import FAMILY
 from paper_checks.afedpd.section_4_1_optimization import ONE_OF_TWO
-from paper_checks.dualfl.common import CONVEX
-from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
+from paper_checks.dualfl.notation import CONVEX
+from paper_checks.dualfl.notation import EXACT as EXACT_DUALFL
 from paper_checks.fedpd.baselines import D12
 from paper_checks.fedpd.common import A1, A2
 from paper_checks.fedslr.assumptions import CONTINUOUS, EXACT, KL_HOLDS, PRINTED_STEP, SHORT_STEP

@@ -1,12 +1,4 @@
-"""Table 1 measured on lower-bound chains, and what is said of it: rounds against kappa or 1/eps, and local gradients a round.
-
-Smooth strongly convex: Nesterov's chain dealt out to two clients, mu = 1/kappa, L = 1, to a relative squared distance of 1e-6. Nonsmooth
-strongly convex: total variation chains of growing length, to a hundredth of the first squared distance. Smooth, not strongly convex:
-Nesterov's chain with mu = 0, to ||grad E|| <= eps. Each method has the parameters that its theory gives for kappa.
-
-A method accelerates where the exponent of its rounds is near 1/2, here at most `SQRT` (on the total variation chain, of the exponent of plain
-dual ascent, for there is no kappa); plain dual ascent and gradient descent are the controls. Coins: ten seeds, of which the median counts.
-"""
+"""Rounds of DualFL on chains, the lower-bound instances: how they grow with the length (Table 1)."""
 
 from __future__ import annotations
 
@@ -28,13 +20,13 @@ from fedtheory.algorithms import (
     RandProx,
     Scaffnew,
 )
-from fedtheory.claims import Context, Covered, Finding, Part, Reading, Table, at_most, draw_bound, holds
+from fedtheory.claims import Covered, Part, at_most
 from fedtheory.local.adaptive_gradient import Adaptive
 from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stopping import ResidualBound
 from fedtheory.measures.metrics import squared_distance, stationarity
 from fedtheory.running.runner import run
-from paper_checks.dualfl.common import mistaken
+from paper_checks.dualfl.notation import mistaken
 from problems.chains import nesterov_chain, total_variation_chain
 
 KAPPAS = (10, 30, 100, 300)
@@ -189,60 +181,6 @@ FLAT_CHAIN = (
     "Without strong convexity exponents on a chain of 40 links hang on the levels: over the same five DualFL's is below RandProx's, over the "
     "coarser three it is above. What is said of this regime rests on Theorem 4.3, not on the chain."
 )
-
-
-def check_table(ctx: Context, *, change: Any = None, coin: Any = None) -> Iterator[Finding]:
-    """Every entry of Table 1 that can be measured, and the controls; as a table, and the first column as a picture."""
-    rounds = {name: [smooth(name, k, change if name == "DualFL" else None) for k in KAPPAS] for name in methods(10)}
-    local = {name: [local_gradients(name, k, coin if name == "Scaffnew" else None) for k in KAPPAS] for name in TABLE}
-    lengths = {name: [nonsmooth(name == "DualFL", k) for k in LENGTHS] for name in ("DualFL", "dual ascent")}
-    flats = {name: flat(name) for name in ("DualFL", "RandProx", "gradient descent")}
-    for name in TABLE:
-        yield below(f"rounds: {name}", KAPPAS, rounds[name], SQRT, f"rounds for kappa = {KAPPAS}")
-        limit = 0.4 if name == "APDA-Inexact" else SQRT
-        yield below(f"local: {name}", KAPPAS, local[name], limit, "local gradients a client and round")
-    slow = exponent(KAPPAS, rounds["dual ascent"])
-    yield holds("rounds: the control", slow >= LINEAR, "numeric", f"plain dual ascent has the exponent {slow:.3f}")
-    slow = exponent(LENGTHS, lengths["dual ascent"])
-    text = f"rounds for chains of {LENGTHS}, plain dual ascent with the exponent {slow:.3f}"
-    yield below("nonsmooth: DualFL", LENGTHS, lengths["DualFL"], SQRT * slow, text)
-    for name in ("DualFL", "RandProx"):
-        yield from flat_readings(name)
-    inverse = [1 / eps for eps in GRADIENTS]
-    measured: list[tuple[str, Any, Any]] = [
-        ("smooth, kappa", KAPPAS, rounds),
-        ("local gradients, kappa", KAPPAS, local),
-    ]
-    measured += [("nonsmooth, length", LENGTHS, lengths), ("not strongly convex, 1/eps", inverse, flats)]
-    rows = []
-    for column, x, found in measured:
-        for name, y in found.items():
-            sides = (", ".join(f"{v:.0f}" for v in side) for side in (x, y))
-            rows.append([column, name, *sides, round(exponent(x, y), 3)])
-    yield Table("Table 1", ["column", "method", "for", "rounds or gradients", "exponent"], rows)
-    title = "Table 1: rounds to a relative squared distance of 1e-6"
-    yield draw_bound(
-        title,
-        KAPPAS,
-        [10 * (k / 10) ** 0.5 for k in KAPPAS],
-        xlabel="condition number kappa",
-        ylabel="communications",
-        about=f"Nesterov's chain with {LINKS} links, mu = 1/kappa, L = 1, two clients; claimed: the order sqrt(kappa); {SEEDS} seeds",
-        more=[*rounds.items(), ("the order kappa", KAPPAS)],
-        logx=True,
-    )
-    yield Reading(
-        "The measure without smoothness is by lengths of the chain: by levels, which was tried first, plain dual ascent passed, too. kappa "
-        "ends at 300 for the time that 1000 takes."
-    )
-    yield Reading(
-        "'Yes' is read as an exponent of about 1/2 on the chain, 'no' as a larger one; 'N/A' says that no theorem is known and is not judged. "
-        "Upper bounds over all functions are the theorems' matter. 'Better' is read as an exponent of at most 0.4. Local gradients are those "
-        "of the optimised gradient method to one accuracy for all, and counted in the runs where a coin ends local work; Table 1's entry for the "
-        "nonsmooth case, 1/eps^2, is in DUALFL-T3.4."
-    )
-    yield Reading(FLAT_CHAIN)
-
 
 #: DualFL whose momentum stays that of the first round, which is none
 WITHOUT_MOMENTUM = mistaken("momentum of the first round in all")

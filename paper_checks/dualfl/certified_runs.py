@@ -1,4 +1,4 @@
-"""Runs of DualFL for its theorems: certified instances, errors of local solves at the limit of (8) and (9), and the theorems' ranges."""
+"""Runs of DualFL on problems whose constants are certified, held against the bounds of its theorems."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.algorithms import DualFista, DualFL
-from fedtheory.claims import Context, Finding, Part, Picture, draw_bound
-from fedtheory.claims.parts import assume_constant, at_most
+from fedtheory.algorithms import DualFL
+from fedtheory.algorithms.dualfl import allowed_gap
+from fedtheory.claims import Context, Fault, Finding, Part, Picture, assume_constant, at_most, draw_bound
 from fedtheory.core.arrays import mean_of_clients, squared_norm
-from fedtheory.core.duality import dualfl_gap, fenchel_young_gap, local_gap
+from fedtheory.core.duality import fenchel_young_gap, local_gap
 from fedtheory.core.problem import Problem, constant, constants
 from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Exact
@@ -24,11 +24,9 @@ from fedtheory.measures.ground_truth import ground_truth, solve_consensus
 from fedtheory.running.runner import run
 from paper_checks.dualfl import bounds
 from problems.chains import total_variation_chain
+from problems.logistic import logistic
 from problems.quadratics import random_quadratics, scalar_quadratics
 from problems.svm import svm
-
-#: the sum of n^(-3/2)
-ZETA = 2.6123753486854883
 
 
 @lru_cache(maxsize=1)
@@ -41,6 +39,14 @@ def hinge_machines(clients: int = 4, samples: int = 40, l2: float = 0.1) -> Any:
     x = np.concatenate([x[:, :8], np.ones((len(x), 1))], axis=1)
     blocks = [slice(k * samples, (k + 1) * samples) for k in range(clients)]
     return svm([x[b] for b in blocks], [data.target[b] for b in blocks], l2=l2, name="breast cancer, hinge")
+
+
+def small_problems(context: Context) -> list[Any]:
+    """A smooth, a hinge and a total variation instance, small enough for CVXPY."""
+    rng = np.random.default_rng(context.seed)
+    features = [rng.standard_normal((12, 4)) for _ in range(3)]
+    labels = [np.sign(x[:, 0] + 0.5 * rng.standard_normal(12)) for x in features]
+    return [logistic(features, labels, l2=0.1), hinge_machines(), total_variation_chain(12)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,33 +150,6 @@ def draw_exact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: 
     return draw_bound("Errors against the bound", n, claimed, ylabel=label, about=told, runs=errors.T)
 
 
-def draw_inexact_runs(context: Context, *, smooth: bool, rounds: int = 40, draws: int = 20) -> Picture:
-    """Dual errors over C against Proposition 6.2 or 6.3, with every block's error at delta_n/N: N/(n+1)^5 or a^n for delta_n, start 0."""
-    nu, L, N, n = 0.8, 16.0, 4, np.arange(1.0, rounds + 1)
-    rho = nu / L if smooth else 0.0
-    q = 1 - np.sqrt(rho)
-    a = 0.9 * q
-    problem = random_quadratics(N, 5, L=L, mu=1.0, batch=(draws,), seed=context.seed)
-    x = problem.solution()[:, None, :]
-    start = np.sqrt(squared_norm(problem.grad(x) - nu * x).sum(axis=-1, keepdims=True))
-    method = DualFista(nu, rho, AtTheLimit(nu, lambda k: a**k / N if smooth else (k + 1.0) ** -5))
-    asked = {"error": lambda f, state: N * dualfl_gap(f, x, state.xi_i, nu)}
-    trace = run(method, problem, 0 * x[:, 0], rounds, seed=context.seed, metrics=asked, progress=False)
-    sums = np.sqrt(2 * nu) / (1 - np.sqrt(a / q)) if smooth else np.sqrt(2 * nu * N) * ZETA
-    size = (start + 2 * sums) ** 2 * (1 / (2 * nu * q) if smooth else 2 / nu)
-    said = f"rho = nu/L, delta_n = a^n, a = {a:.3g}" if smooth else "rho = 0, delta_n = 4/(n+1)^5"
-    about = f"Algorithm 2, nu = 4/5, {said}; random quadratics, N = 4, d = 5, mu = 1, L = 16, {draws} draws, seed {context.seed}"
-    ylabel, found = "(E_d(xi^n) - E_d*)/C", (trace["error"][:, 1:] / size).T
-    return draw_bound(
-        "Dual errors",
-        n,
-        bounds.dual_order(n, np.sqrt(rho)) if smooth else n**-2,
-        ylabel=ylabel,
-        about=about,
-        runs=found,
-    )
-
-
 def below_n2(
     name: str,
     problem: Problem,
@@ -209,3 +188,40 @@ def smooth_runs(context: Context, *, factor: float = 1.0, share: float = 1.0) ->
     """Theorem 3.3 with exact local solves, on two clients of curvatures mu and L, which reach a quarter of the bound."""
     pair = scalar_quadratics(np.array([1.0, 100.0]), [1.0, -1.0])
     yield below_n2("two clients", pair, factor, factor / 100, 150, share=share)
+
+
+def theorem_runs(context: Context, *, smooth: bool, falling: bool = True, **changed: Any) -> Iterator[Finding]:
+    """Exact local solves, and quadratics with every local gap exactly at (8) or (9), gamma = 1; or at its first value in all rounds."""
+
+    def at_the_limit(mu: float, L: float) -> DualFL:
+        nu = 0.8 * mu
+        rho = nu / L if smooth else 0.0
+        limit = allowed_gap(4, nu, 1.0, rho if smooth else None)
+        return DualFL(nu, rho, AtTheLimit(nu, limit if falling else lambda n: limit(0)))
+
+    yield from (smooth_runs if smooth else nonsmooth_runs)(context, **changed)
+    text, rounds = "ten draws of quadratics and errors, gamma = 1", context.pick(200, 400)
+    yield below_inexact("gaps at the limit", text, context.seed, at_the_limit, rounds, 50.0 if smooth else 4.0, 1.0)
+
+
+def faults_of_runs(part: str) -> list[Fault]:
+    """What a part of the exact runs, or of the inexact ones, must reject."""
+    return [
+        Fault("nu beyond mu, where nothing is claimed", part, {"factor": 1.5}, holds=None),
+        Fault("a tenth of the bound", part, {"share": 0.1}),
+    ]
+
+
+NOT_FALLING = Fault("local gaps that do not fall", "gaps at the limit", {"falling": False})
+
+
+def server_models(method: Any, problem: Any, rounds: int, seed: int = 0) -> NDArray[np.float64]:
+    """Server models of every round ``(rounds, d)``."""
+    found: list[NDArray[np.float64]] = []
+
+    def note(p: Any, state: Any) -> Any:
+        found.append(np.asarray(state.x[0]))
+        return squared_norm(state.x)[..., 0]
+
+    run(method, problem, np.zeros(problem.d), rounds, seed=seed, metrics={"x": note})
+    return np.array(found[1:])

@@ -1,10 +1,4 @@
-"""DualFL's own rounds as states of theorems: `DualFL.round` is run on vectors, with any answers of the clients or with exact ones.
-
-g_j = f_j - (nu/2) ||.||^2 is convex, and (L - nu)-smooth where f_j is L-smooth. theta* = 0, where g_j has the subgradient s_j*, that of f_j, and
-mean s_j* = 0. Of the conjugates there is only the number mean_j g_j^*(xi_j) and Fenchel's inequality at points where g_j is known; whether they have
-subgradients is not asked. The dual point of a state is xi_j = nu (z_j - theta), z_j what the inertia acts on, so that xi_j^{n+1} = nu (zeta_j^n -
-theta_j^{n+1}), and eta of Algorithm 2 has nu zeta as its part of mean zero. E_d* = -sum_j g_j(theta*); energies, gaps and errors are divided by N.
-"""
+"""DualFL's own rounds as theorems speak of them: what any state has, and what a round makes of it."""
 
 from __future__ import annotations
 
@@ -23,6 +17,7 @@ FENCHEL = {
     for xi, of in (("xi", "xi^n"), ("new xi", "xi^{n+1}"))
     for point, y in (("star", "theta*"), ("best", "the local solution"))
 }
+
 #: the same of smooth g_j, which is `lemmas.smooth_conjugate`
 FENCHEL_SMOOTH = {
     name: f"{text}, and more by rho/(2 nu (1 - rho)) ||. - grad g_j(y)||^2" for name, text in FENCHEL.items()
@@ -112,7 +107,7 @@ def start(world: World, p: Parameters, last: int) -> list[State]:
     return [State(zeta=zeta, z=z, xi=(z - x) * p.nu, s_star=s, u=zeta * p.nu - s, A=norm2(s * 0), t=1)]
 
 
-# ---- clients and answers --------------------------------------------------------------------------------------------------
+# ---- clients and answers ---------------------------------------------------------------------------------------------
 
 
 def play_exact(world: World, p: Parameters, last: int) -> list[State]:
@@ -157,119 +152,3 @@ EXACT, ANY, ANY_SMOOTH, EXACT_RANGE, ANY_RANGE, ANY_END, ANY_INERTIA = (
         play_any_inertia,
     )
 )
-
-
-# ---- averages -----------------------------------------------------------------------------------------------------------------
-
-
-def averaged_state(world: World, p: Parameters, rho: Any, c: State) -> State:
-    """A state with averages a_j of the answers so far, with weights t_k whose sum is T: nu zeta is nu z + (u - nu z)/t, u = -nu T (a - mean a)."""
-    z, a, x_i = (world.vector(name, True) for name in ("z", "a", "x_i"))
-    z, x = z - bar(z), world.vector("x")
-    zeta = z - (z + (a - bar(a)) * p.T_0) / p.t_0
-    return State(
-        x=x, x_star=x * 0, x_i=x_i, z=z, zeta=zeta, xi=(z - x) * p.nu, s_star=c.s, t=p.t_0, T=p.T_0, a=a, average=bar(a)
-    )
-
-
-def play_averages(world: World, p: Parameters, last: int) -> list[State]:
-    """rho = 0; clients answer exactly, and models and answers are averaged."""
-    n, *more = play(world, p, last, L=None, rho=p.nu * 0, exact=True, before=averaged_state)
-    for o in more:
-        o.T = p.T_0 + p.t_0
-        o.a, o.average = ((old * p.T_0 + new * p.t_0) / o.T for old, new in ((n.a, o.x_i), (n.average, o.x)))
-    return [n, *more]
-
-
-def start_averages(world: World, p: Parameters, last: int) -> list[State]:
-    """The same start, where there is nothing to average: T = 0."""
-    (found,) = start(world, p, last)
-    found.T, found.a = 0, found.z
-    found.average = bar(found.a)
-    return [found]
-
-
-AVERAGES = PlayedStates(play_averages, start_averages)
-
-# ---- quadratics ---------------------------------------------------------------------------------------------------------------
-
-
-def of_mode(world: World, p: Parameters, s: Any) -> dict[str, Any]:
-    """A mode of the dual with the curvature h/nu: w_j = A_j v_j with v_j - mean v = (h/nu) w_j, where f_j is <s_j*, .> + <., A_j .>/2, theta* = 0."""
-    v = world.vector("v", True)
-    return {"s_star": s, "v": v, "w": (v - bar(v)) * (p.nu / p.h)}
-
-
-def play_mode(world: World, p: Parameters, last: int) -> list[State]:
-    """The inertia b in every round; clients answer anything."""
-    z, zeta, x_i, s, answers = (world.vector(name, True) for name in ("z", "zeta", "x_i", "s", "theta"))
-    mode = of_mode(world, p, s - bar(s))
-    n = State(x=world.vector("x"), x_i=x_i, z=z - bar(z), zeta=zeta - bar(zeta), answers=answers, **mode)
-    return [n, State(**method_round(world, p, n, p.b, answers), **mode)][: last + 1]
-
-
-def start_mode(world: World, p: Parameters, last: int) -> list[State]:
-    """The same start."""
-    (found,) = start(world, p, last)
-    return [State(zeta=found.zeta, z=found.z, **of_mode(world, p, found.s_star))]
-
-
-MODES = PlayedStates(play_mode, start_mode)
-
-# ---- penalised clients -----------------------------------------------------------------------------------------------------
-
-
-def penalised(played: Callable[..., list[State]], world: World, p: Any, last: int) -> list[State]:
-    """Rounds on f_j + (alpha/2) ||.||^2 with nu = alpha, where theta* is theta^alpha: f_j is g_j + alpha <origin, .>, up to a number.
-
-    ``origin`` is the origin of the paper's coordinates, -theta^alpha, ``y`` any point.
-    """
-    states = played(world, State(nu=p.alpha, **vars(p)), last)
-    origin, y = world.vector("origin"), world.vector("y")
-    for state in states:
-        state.origin, state.y = origin, y
-    return states
-
-
-def play_penalised(world: World, p: Parameters, last: int) -> list[State]:
-    """rho = 0; clients are convex and answer anything."""
-    return penalised(play_any, world, p, last)
-
-
-def play_penalised_smooth(world: World, p: Parameters, last: int) -> list[State]:
-    """rho = alpha/(L + alpha) = r^2; clients are L-smooth and answer anything."""
-    return penalised(play_any_end, world, p, last)
-
-
-def start_penalised(world: World, p: Parameters, last: int) -> list[State]:
-    """The same start."""
-    return start(world, State(nu=p.alpha, **vars(p)), last)
-
-
-PENALISED, PENALISED_SMOOTH = (PlayedStates(made, start_penalised) for made in (play_penalised, play_penalised_smooth))
-
-# ---- any models and dual points ------------------------------------------------------------------------------------------------
-
-
-def play_pair(world: World, p: Parameters, last: int) -> list[State]:
-    """Any theta and xi; theta*, where g_j has the subgradient s_j* - nu theta* = xi_j*, mean s_j* = 0."""
-    g = world.function(None, 0, client=True, name="g")
-    star, s, x, xi = (
-        world.vector(name, client) for name, client in (("theta*", False), ("s", True), ("x", False), ("xi", True))
-    )
-    s = s - bar(s)
-    best = s - star * p.nu
-    _, at_star = world.at(g, star + s * 0, "g at star", g=best)
-    _, at_x = world.at(g, x + s * 0, "g at theta")
-    conjugate = world.value("mean conjugate at xi")
-    young = at_star + conjugate - dot(xi, star)
-    world.assume("Fenchel", -young)
-    dual_least = norm2(bar(best)) / (2 * p.nu) + dot(best, star) - at_star
-    pair = State(
-        x=x, xi=xi, x_star=star, s_star=s, young=young, least=at_star + norm2(star) * (p.nu / 2), dual_least=dual_least
-    )
-    pair.energy, pair.dual_energy = at_x + norm2(x) * (p.nu / 2), norm2(bar(xi)) / (2 * p.nu) + conjugate
-    return [pair] * (last + 1)
-
-
-PAIR = PlayedStates(play_pair)

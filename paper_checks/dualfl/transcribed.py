@@ -10,7 +10,7 @@ from fedtheory.algorithms.momentum import inertia
 from fedtheory.claims.transcriptions import Printed
 from paper_checks.averaged_quadratics import GivenAnswers
 from paper_checks.dualfl import bounds
-from paper_checks.dualfl.inertia import printed_t
+from paper_checks.dualfl.notation import printed_t
 from paper_checks.given_gradients import SCRIPT, column, linear
 
 

@@ -24,10 +24,12 @@ from fedtheory.local.stopping import EnergyChange
 from fedtheory.measures.metrics import stationarity, value
 from fedtheory.running.families import build_problem
 from fedtheory.running.runner import run
-from paper_checks.dualfl import acceleration, bounds, experiments, runs
+from paper_checks.dualfl import acceleration, bounds, runs
 from paper_checks.dualfl.certified_runs import bound_n2
-from paper_checks.dualfl.heterogeneity import gap_curves
 from paper_checks.dualfl.protocol import PROTOCOL
+from paper_checks.dualfl.runs import OTHERS
+from paper_checks.dualfl.section_3_2_b_theorem_3_3 import gap_curves
+from paper_checks.dualfl.section_8_conclusion import check_x4
 from problems.chains import nesterov_chain
 
 SOURCE = "paper_checks.dualfl"
@@ -174,10 +176,10 @@ def test_several_rests_on_the_weakest_comparison_that_it_needs(monkeypatch, gain
     noise = np.random.default_rng(0).standard_normal((10, 1))
     noise = (noise - noise.mean()) / noise.std(ddof=1)
     all_gains = (*gains, *[0.0] * (6 - len(gains)))
-    curves = {name: 10 ** (noise * [0, 1] + gain) for name, gain in zip(experiments.OTHERS, all_gains, strict=True)}
+    curves = {name: 10 ** (noise * [0, 1] + gain) for name, gain in zip(OTHERS, all_gains, strict=True)}
     curves[runs.DUALFL] = np.ones((10, 2))
-    monkeypatch.setattr(experiments, "_curves", lambda *_: curves)
-    found = {p.name: p for p in experiments.check_x4(Context(), study=runs.MNIST) if isinstance(p, Part)}
+    monkeypatch.setattr("paper_checks.dualfl.section_8_conclusion.curves_of_all", lambda *_: curves)
+    found = {p.name: p for p in check_x4(Context(), study=runs.MNIST) if isinstance(p, Part)}
     assert found["several"].holds is holds
-    needed = found[f"end: below {experiments.OTHERS[weakest]}"]
+    needed = found[f"end: below {OTHERS[weakest]}"]
     assert found["several"].chance.value == needed.chance.value and needed.holds is holds

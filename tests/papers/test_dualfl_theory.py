@@ -18,17 +18,16 @@ from fedtheory.claims.report import write_counterexamples
 from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.core.randomness import Key
 from fedtheory.proofs.checker.refusals import TermRefused
-from paper_checks.dualfl import (
-    certified_runs,
-    duality,
-    equivalences,
-    exact_rates,
-    horizons,
-    inexact,
-    lemmas,
-    rates,
-)
-from paper_checks.dualfl.character import server_models
+from paper_checks.dualfl import certified_runs
+from paper_checks.dualfl.certified_runs import server_models
+from paper_checks.dualfl.notation import smooth_conjugate
+from paper_checks.dualfl.section_1_introduction import gap_bounds_the_error
+from paper_checks.dualfl.section_3_1_inexact_local_solvers import dual_solution, repaired_error
+from paper_checks.dualfl.section_3_2_a_theorem_3_2 import THEOREM_3_2
+from paper_checks.dualfl.section_6_1_dual_formulation import replay_inclusion
+from paper_checks.dualfl.section_6_2_inexact_fista import PROPOSITION_6_2_STEP, SUM_BELOW, accuracy
+from paper_checks.dualfl.section_6_3_duality_of_dualfl_and_fista import ASCENT, PREDUAL
+from paper_checks.dualfl.z_ours_range_of_nu import largest_curvature
 from problems.chains import nesterov_chain, total_variation_chain
 from problems.quadratics import scalar_quadratics
 
@@ -41,21 +40,12 @@ def test_the_misprint_of_18_is_replayed(tmp_path, monkeypatch) -> None:
     (written,) = write_counterexamples([check_one(Reference(SOURCE, "DUALFL-P6.1"), Context())], tmp_path)
     again = replay.replay_file(written)
     assert again.confirmed and again.seen.admissible and again.seen.exact_measured == Fraction(1)
-    assert not duality.replay_inclusion({"a": "1"}).violated and not duality.replay_inclusion({"a": "-1/2"}).violated
+    assert not replay_inclusion({"a": "1"}).violated and not replay_inclusion({"a": "-1/2"}).violated
 
 
 LEMMAS = [
-    *(
-        inexact.gap_bounds_the_error,
-        inexact.repaired_error,
-        lemmas.smooth_conjugate,
-    ),
-    *(
-        equivalences.SUM_BELOW,
-        equivalences.accuracy,
-        duality.dual_solution,
-    ),
-    horizons.largest_curvature,
+    *(gap_bounds_the_error, repaired_error, smooth_conjugate, SUM_BELOW, accuracy, dual_solution),
+    largest_curvature,
 ]
 
 
@@ -119,9 +109,7 @@ ROUND = DualFL.round
 
 
 @pytest.mark.parametrize("wrong", [forgets_the_dual, forgets_the_average])
-@pytest.mark.parametrize(
-    "theorem", [equivalences.PREDUAL, equivalences.ASCENT, exact_rates.STEP], ids=lambda theorem: theorem.name
-)
+@pytest.mark.parametrize("theorem", [PREDUAL, ASCENT, PROPOSITION_6_2_STEP], ids=lambda theorem: theorem.name)
 def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatch) -> None:
     """With a mistake in `DualFL.round` none of them is proved; what was played with another round in this process is forgotten, before and after."""
     forget()
@@ -134,6 +122,6 @@ def test_theorems_are_about_the_rounds_of_the_library(theorem, wrong, monkeypatc
 
 def test_errors_that_do_not_fall_like_8_are_not_what_theorem_32_is_given() -> None:
     """With (n+1)^(2+gamma) in the place of (n+1)^(4+gamma) the sum of the errors is not bounded, and the proof stops there."""
-    given = {**rates.T32.given, "gaps": "Gamma[n] <= 1/(N*nu*(n + 1)**(2 + 2*g))"}
+    given = {**THEOREM_3_2.given, "gaps": "Gamma[n] <= 1/(N*nu*(n + 1)**(2 + 2*g))"}
     with pytest.raises(TermRefused, match="line term2"):
-        prove_theorem(replace(rates.T32, given=given))
+        prove_theorem(replace(THEOREM_3_2, given=given))

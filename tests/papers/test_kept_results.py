@@ -21,7 +21,7 @@ from fedtheory.claims.logs import read_log
 from fedtheory.claims.references import find_papers, load_claims
 from fedtheory.core.errors import InvalidInput
 from fedtheory.running.families import read_options
-from paper_checks.dualfl.experiments import MethodRuns
+from paper_checks.dualfl.comparisons import MethodRuns
 from paper_checks.dualfl.runs import DUALFL, MNIST
 from paper_checks.fedpd.character_runs import half
 from paper_checks.kept import FOLDER, asked_for, flaws, kept, make_sample, stale, stamp, training_of

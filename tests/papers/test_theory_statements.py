@@ -15,11 +15,11 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
-from paper_checks import fedslr
+from paper_checks import dualfl, fedslr
 from paper_checks.afedpd import appendix_b_2_1_lemmas as afedpd_lemmas
 from paper_checks.afedpd import appendix_b_2_2_proof_of_theorem_1 as afedpd_proof
-from paper_checks.dualfl import lemmas as dualfl
-from paper_checks.dualfl import theory as dualfl_theory
+from paper_checks.dualfl.section_6_4_proofs import primal_error
+from paper_checks.dualfl.z_ours_bounds import first_round, second_round
 from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary_printed
 from paper_checks.fedslr.appendix_c_5_proof_of_theorem_3 import lemma_5, lemma_5_proof
 from paper_checks.steps import Step, claim_steps
@@ -27,7 +27,7 @@ from paper_checks.steps import Step, claim_steps
 THEORY = {
     "paper_checks.fedslr": fedslr.CLAIMS,
     "paper_checks.afedpd": [*afedpd_lemmas.CLAIMS, *afedpd_proof.CLAIMS],
-    "paper_checks.dualfl": dualfl_theory.CLAIMS,
+    "paper_checks.dualfl": dualfl.CLAIMS,
 }
 SOURCES = {claim.id: source for source, claims in THEORY.items() for claim in claims}
 REPAIRED = ("AFEDPD-DESC", "AFEDPD-L2", "AFEDPD-T1P", "FEDSLR-F4", "FEDSLR-N6", "FEDSLR-T2-72")
@@ -81,7 +81,7 @@ def test_a_fedpds_descent_is_true_of_exact_solves() -> None:
 
 @pytest.mark.parametrize("constant", ["99/100", "9/10"])
 def test_dualfls_worst_cases_are_sharp(constant: str) -> None:
-    for lemma in (dualfl.first_round, dualfl.second_round, dualfl.primal_error):
+    for lemma in (first_round, second_round, primal_error):
         assert prove_lemma(lemma.with_constants(c=constant)).word == "refuted"
 
 

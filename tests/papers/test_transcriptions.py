@@ -20,7 +20,7 @@ from paper_checks.afedpd import notation as afedpd_notation
 from paper_checks.afedpd import published as afedpd_tables
 from paper_checks.afedpd import rounds as afedpd_rounds
 from paper_checks.afedpd import section_4_2_b_theorem_2 as afedpd_theorem_2
-from paper_checks.dualfl import bounds, sequence
+from paper_checks.dualfl import bounds, notation
 from paper_checks.fedpd import drawn_samples, equivalences, skipping, statements, theorem_one, two_clients
 from paper_checks.fedpd import variance_reduced as oracle_two
 from paper_checks.fedslr import bounds as fedslr
@@ -177,7 +177,7 @@ MUTANTS = {
     ),
     "dualfl": (
         Mutant("(n + 1)^3", bounds.steps_of_8, "4 + gamma", "3 + gamma", ("T3.4, rhs, Thm 3.4, first",)),
-        Mutant("2 t^2 in (5)", sequence.printed_t, "4 * t**2", "2 * t**2", ("T-SEQ, recursion t_{n+1}",)),
+        Mutant("2 t^2 in (5)", notation.printed_t, "4 * t**2", "2 * t**2", ("T-SEQ, recursion t_{n+1}",)),
         Mutant("t for t - 1 in (5)", momentum.inertia, "(t - 1)", "t", ("T-SEQ, recursion beta_n",)),
         Mutant("L R_0 in (15)", bounds.rounds_of_15, "1 + 2 * L", "1 + L", ("T4.3b, rhs, (15), explicit",)),
     ),

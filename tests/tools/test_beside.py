@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_two_names_are_one_module() -> None:
     assert fedtheory.problems.quadratics is problems.quadratics
     assert problems.quadratics.__spec__.name == problems.quadratics.Quadratic.__module__ == "problems.quadratics"
-    assert importlib.import_module("fedtheory.paper_checks.dualfl.common").__name__ == "paper_checks.dualfl.common"
+    assert importlib.import_module("fedtheory.paper_checks.dualfl.notation").__name__ == "paper_checks.dualfl.notation"
     with pytest.raises(ModuleNotFoundError, match=re.escape("fedtheory.problems.nobody")):
         importlib.import_module("fedtheory.problems.nobody")
 

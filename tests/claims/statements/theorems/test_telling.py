@@ -24,7 +24,11 @@ from fedtheory.claims.statements.worlds import SymbolicWorld, bar
 from fedtheory.claims.statements.written import Unwritten, WrittenNumber, WrittenWorld, key_of
 from fedtheory.core.errors import InvalidInput
 from fedtheory.proofs.every_n.vectors import Form, Vector
-from paper_checks.dualfl import algorithm_two, duality, equivalences, exact_rates, rates
+from paper_checks.dualfl.section_3_2_a_theorem_3_2 import THEOREM_3_2, THEOREM_3_2_EXACT
+from paper_checks.dualfl.section_3_2_b_theorem_3_3 import THEOREM_3_3
+from paper_checks.dualfl.section_6_1_dual_formulation import DUALITY, RELATION
+from paper_checks.dualfl.section_6_2_inexact_fista import LINEAR_ERRORS, PLAIN_ERRORS, PROPOSITION_6_3
+from paper_checks.dualfl.section_6_3_duality_of_dualfl_and_fista import PREDUAL
 from paper_checks.fedpd import rounds as fedpd_rounds
 from paper_checks.fedslr import appendix_c_3_proof_of_theorem_1 as fedslr
 from paper_checks.fedslr.section_5_a_theorem_1 import STATIONARY
@@ -150,17 +154,17 @@ def test_what_a_first_state_has_is_told() -> None:
 
 def test_what_is_added_is_shown_as_such_and_has_to_be_there() -> None:
     mark = "(added: the paper does not print it)"
-    assert f"nu < L {mark}" in describe_theorem(rates.T33) and f"r < 1 {mark}" in describe_theorem(algorithm_two.P63)
-    for theorem in (duality.DUALITY, duality.RELATION):
+    assert f"nu < L {mark}" in describe_theorem(THEOREM_3_3) and f"r < 1 {mark}" in describe_theorem(PROPOSITION_6_3)
+    for theorem in (DUALITY, RELATION):
         assert f"s* = s - mean(s) {mark}" in describe_theorem(theorem) and any(
             mark in line for line in told_of(theorem)
         )
     with pytest.raises(
         InvalidInput, match="'L < nu' is said to be added, and is no hypothesis and no piece of the region"
     ):
-        replace(rates.T33, added=("L < nu",))
+        replace(THEOREM_3_3, added=("L < nu",))
     with pytest.raises(InvalidInput, match="nothing is told of such a field"):
-        describe_theorem(replace(duality.DUALITY, added=("s_stars",)))
+        describe_theorem(replace(DUALITY, added=("s_stars",)))
 
 
 # ---- methods -------------------------------------------------------------------------------------------------------------
@@ -195,7 +199,7 @@ def test_the_method_is_named_where_its_own_round_makes_the_next_state() -> None:
     assert "rounds of no listed method" in describe_theorem(of_fedpd(fedpd_play(used=True, kind=impostor)))
 
 
-@pytest.mark.parametrize(("theorem", "method"), [(rates.T32, "DualFL"), (exact_rates.PLAIN_EXACT, "DualFL")])
+@pytest.mark.parametrize(("theorem", "method"), [(THEOREM_3_2, "DualFL"), (THEOREM_3_2_EXACT, "DualFL")])
 def test_the_ledgers_theorems_name_their_method(theorem: Theorem, method: str) -> None:
     assert f"rounds of {method}, written out below" in describe_theorem(theorem)
     assert any(f"one round of {method}, by its own code" in line for line in told_of(theorem))
@@ -205,12 +209,12 @@ def test_the_ledgers_theorems_name_their_method(theorem: Theorem, method: str) -
 
 STATES = {
     "proximal point": PROXIMAL_POINT,
-    "DualFL, any answers": algorithm_two.PLAIN_ERRORS,
-    "DualFL, exact answers": exact_rates.PLAIN_EXACT,
-    "DualFL, smooth": algorithm_two.LINEAR_ERRORS,
-    "DualFL is Algorithm 2": equivalences.PREDUAL,
-    "duality": duality.DUALITY,
-    "(21)": duality.RELATION,
+    "DualFL, any answers": PLAIN_ERRORS,
+    "DualFL, exact answers": THEOREM_3_2_EXACT,
+    "DualFL, smooth": LINEAR_ERRORS,
+    "DualFL is Algorithm 2": PREDUAL,
+    "duality": DUALITY,
+    "(21)": RELATION,
     "FedPD, exact": replace(of_fedpd(None), region="0 < L, 0 < eta", states=fedpd_rounds.EXACT),
     "FedPD, inexact": replace(of_fedpd(None), region="0 < L, 0 < eta, 0 < eps", states=fedpd_rounds.INEXACT),
     "FedSLR": fedslr.LEMMA_3,

@@ -1,8 +1,4 @@
-"""Ours: the regression (31) with an l1 norm that all clients share, by a variant of DualFL that the paper does not define.
-
-Each f_j keeps its ridge and the norm is the server's: DualFL's step is then a proximal one (`fedtheory.algorithms.dualfl`), as are those of
-FedDR and FedDualAvg. The settings are those that Table 2's grids gave on the same data without the norm (`runs.chosen`, written down here).
-"""
+"""Ours: which of the baselines of Section 7 are one method, and FedDualAvg with an l1 term."""
 
 from __future__ import annotations
 
@@ -10,13 +6,47 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import Ordering, Side
-from fedtheory.claims.protocol import Clause, Setting
+from fedtheory.algorithms import FedDR, FedSplit
+from fedtheory.claims import Claim, Clause, Equivalence, Ordering, Setting, Side
 from fedtheory.core.regularisers import L1, regularised
 from fedtheory.running.families import build_problem
-from paper_checks.dualfl.common import derived
+from paper_checks.dualfl.notation import derived
 from paper_checks.dualfl.runs import MU, STOPPED_AT
+from paper_checks.dualfl.section_7_numerical_experiments import feddr, feddyn
 from paper_checks.steps import Step
+
+CLAIMS: list[Claim] = []
+
+# ---- DUALFL-N6 -------------------------------------------------------------------------------------------------------
+
+
+def fedsplit(relaxation: Any) -> Equivalence:
+    """FedDR and FedSplit."""
+    states, kept = {"x": "x", "z_i": "2*x_i - y_i"}, {"x": "2*mean_x_i - mean_y_i"}
+    return Equivalence(
+        lambda eta: FedDR(eta, relaxation), lambda eta: FedSplit(eta), region="0 < eta", states=states, kept=kept
+    )
+
+
+CLAIMS += [
+    derived(
+        "DUALFL-N6",
+        "the baselines of Section 7",
+        "FedPD(eta) = FedDR(eta, 1) = FedDyn(1/eta), and FedDR(eta, 2) = FedSplit(eta), round by round.",
+        [
+            Step("FedPD = FedDR", feddr(1), wrong={"FedDR with a relaxation of 1.02": feddr(1.02)}),
+            Step("FedPD = FedDyn", feddyn(1), wrong={"FedDyn with half the penalty": feddyn(0.5)}),
+            Step("FedDR(2) = FedSplit", fedsplit(2), wrong={"FedDR without over-relaxation": fedsplit(1)}),
+        ],
+        assumptions=[
+            "exact local solves, all clients, duals zero at first; FedDR's first proximal step counts as a round"
+        ],
+        kind="equivalence",
+    )
+]
+
+
+# ---- DUALFL-X4-L1 ----------------------------------------------------------------------------------------------------
 
 WEIGHT, CLIENTS, ROUNDS, DRAWS = 1e-2, 8, 20, 10
 
@@ -44,7 +74,8 @@ def better(first: Side, second: Side) -> Ordering:
 
 
 TEXT = "With an l1 norm in the objective DualFL outperforms a recent method for such objectives, FedDualAvg."
-CLAIMS = [
+
+CLAIMS += [
     derived(
         "DUALFL-X4-L1",
         "a server's regulariser, which the paper does not define",

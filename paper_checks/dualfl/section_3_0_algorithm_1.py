@@ -1,41 +1,19 @@
-"""Equation (5) as printed, and theorems on its numbers: where t_n lies, that it rises, and where t_n and beta_n go; rho = r^2.
-
-Theorems on rounds take t_n from their ranges, which are those of `RANGE_PLAIN` and `RANGE`.
-"""
+"""Section 3, Algorithm 1: the sequence t_n and the inertia beta_n of (5)."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from fedtheory.claims import Theorem
+from fedtheory.algorithms.momentum import beta
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Theorem, equal
+from paper_checks.dualfl.notation import FIVE, FIVE_SMOOTH, claim, printed_beta, printed_t, solved
 from paper_checks.formulas import formula, formula_as_written
+from paper_checks.steps import Step
 
+CLAIMS: list[Claim] = []
 
-def printed_t(t: Any, rho: Any) -> Any:
-    """t_{n+1} of (5) from t = t_n."""
-    rest = 1 - rho * t**2
-    return (rest + (rest**2 + 4 * t**2) ** Fraction(1, 2)) / 2
-
-
-def printed_beta(t: Any, new: Any, rho: Any) -> Any:
-    """beta_n of (5) from t_n and ``new``, t_{n+1}."""
-    return (t - 1) / new * (1 - new * rho) / (1 - rho)
-
-
-def solved(rho: str = "") -> str:
-    """The equation that t_{n+1} solves, as a line of a proof from (5); without ``rho`` that of rho = 0."""
-    A, right = (f"(1 - {rho}*t[n]**2)", f"t[n]**2*(1 - {rho}*t[n+1])") if rho else ("1", "t[n]**2")
-    return f"t[n+1]*(t[n+1] - 1) == {right} by combine (t[n+1] + ({A} + sqrt({A}**2 + 4*t[n]**2))/2 - {A})*next"
-
-
-#: (5) for rho = 0, and for rho = r^2
-FIVE = {"first": "t[0] == 1", "next": f"t[n+1] == {formula(lambda t: printed_t(t, 0), t='t[n]')}"}
-FIVE_SMOOTH = FIVE | {"next": f"t[n+1] == {formula_as_written(lambda t, r: printed_t(t, r**2), t='t[n]', r='r')}"}
-BETA = {"beta": f"b[n] == {formula(lambda t, new: printed_beta(t, new, 0), t='t[n]', new='t[n+1]')}"}
-BETA_SMOOTH = {
-    "beta": f"b[n] == {formula_as_written(lambda t, new, r: printed_beta(t, new, r**2), t='t[n]', new='t[n+1]', r='r')}"
-}
+# ---- Equation (5) ----------------------------------------------------------------------------------------------------
 
 RANGE_PLAIN = Theorem(
     name="the range of t_n, rho = 0",
@@ -50,6 +28,7 @@ RANGE_PLAIN = Theorem(
       done:   claim                                     by induction n: base combine (-1)*first; step combine (-1)*next, (1/2)*least
     """,
 )
+
 RANGE = Theorem(
     name="the range of t_n, rho = r^2",
     region="0 < r < 1",
@@ -66,6 +45,12 @@ RANGE = Theorem(
              by induction n: base combine 1*first; step combine 1*five, ((1 - r)*(1/r + t[n]))*ih times 1/r + t[n+1] - A
         """.replace("A", "(1 - r**2*t[n]**2)"),
 )
+
+BETA = {"beta": f"b[n] == {formula(lambda t, new: printed_beta(t, new, 0), t='t[n]', new='t[n+1]')}"}
+BETA_SMOOTH = {
+    "beta": f"b[n] == {formula_as_written(lambda t, new, r: printed_beta(t, new, r**2), t='t[n]', new='t[n+1]', r='r')}"
+}
+
 GROWTH = Theorem(
     name="t_n and beta_n for rho = 0",
     region="",
@@ -88,6 +73,7 @@ GROWTH = Theorem(
   last:   claim 6                   by squeeze above, below
     """,
 )
+
 LIMITS = Theorem(
     name="t_n and beta_n for rho = r^2",
     region="0 < r < 1",
@@ -119,3 +105,46 @@ LIMITS = Theorem(
   done:   claim 5                                       by squeeze less1, more1
     """.replace("A", "(1 - r**2*t[n]**2)"),
 )
+
+
+def sixty_rounds(ctx: Context, *, sequence: Callable[[Any, int], Any] = beta) -> Iterator[Finding]:
+    """(5) as printed against the sequence of the library."""
+    ours, printed = [], []
+    for modulus in (0.0, 1e-4, 0.01, 0.3):
+        now = 1.0
+        for n in range(60):
+            new = printed_t(now, modulus)
+            printed.append(printed_beta(now, new, modulus))
+            ours.append(float(sequence(modulus, n)))
+            now = new
+    text = "what the methods use is (5): sixty rounds of four rho"
+    yield equal("the sequence", ours, printed, "numeric", text, rtol=1e-12)
+
+
+CLAIMS += [
+    claim(
+        "DUALFL-T-SEQ",
+        "equation (5)",
+        [
+            Clause("t_{n+1} (t_{n+1} - 1) = t_n^2 (1 - rho t_{n+1});", ("rho > 0", "rho = 0")),
+            Clause("1 <= t_n, and t_n <= 1/sqrt(rho) for rho = r^2 > 0;", ("range, rho > 0", "range, rho = 0")),
+            Clause("t_n rises to 1/sqrt(rho), or without bound for rho = 0;", ("rho > 0", "rho = 0")),
+            Clause("beta_0 = 0;", ("rho > 0", "rho = 0")),
+            Clause("beta_n -> (1 - sqrt(rho))/(1 + sqrt(rho)) for rho > 0,", ("rho > 0",)),
+            Clause("and beta_n -> 1 for rho = 0.", ("rho = 0",)),
+        ],
+        [
+            Step("range, rho > 0", RANGE),
+            Step("range, rho = 0", RANGE_PLAIN),
+            Step("rho > 0", LIMITS),
+            Step("rho = 0", GROWTH),
+        ],
+        assumptions=["0 <= rho < 1"],
+        kind="identity",
+        besides=sixty_rounds,
+        faults=(
+            Fault("the inertia of the round after", "the sequence", {"sequence": lambda rho, n: beta(rho, n + 1)}),
+            Fault("a modulus 2 % off", "the sequence", {"sequence": lambda rho, n: beta(1.02 * rho, n)}),
+        ),
+    )
+]
