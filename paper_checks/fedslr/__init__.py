@@ -11,35 +11,8 @@ from __future__ import annotations
 from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
 from fedtheory.claims.refutation import with_fields
-from paper_checks.fedslr import (
-    appendix_a_1_proximal_operators,
-    appendix_a_2_lpgd_and_gpgd,
-    appendix_a_3_other_components,
-    appendix_a_4_algorithms_2_and_3,
-    appendix_a_6_privacy,
-    appendix_b_3_1_clients,
-    appendix_b_3_2_sensitivity,
-    appendix_b_3_3_components_alone,
-    appendix_b_3_4_wall_time,
-    appendix_c_2_facts,
-    appendix_c_3_proof_of_theorem_1,
-    appendix_c_4_proof_of_theorem_2,
-    appendix_c_5_proof_of_theorem_3,
-    section_3_problem_setup,
-    section_4_methodology,
-    section_5_a_theorem_1,
-    section_5_b_theorem_2_rates,
-    section_5_c_theorem_2_limit,
-    section_5_d_theorem_3,
-    section_6_2_a_table_1,
-    section_6_2_b_table_2,
-    z_ours_by_hand,
-    z_ours_descent,
-    z_ours_equivalences,
-    z_ours_kl_exponents,
-    z_ours_phase_two,
-)
 from paper_checks.instance_fields import FEDSLR
+from paper_checks.sections import claims_in_order
 
 PAPER = Publication(
     "Fusion of Global and Local Knowledge for Personalized Federated Learning",
@@ -48,32 +21,4 @@ PAPER = Publication(
     "arXiv:2302.11051",
     read="With its appendix; the text that was read names no version.",
 )
-SECTIONS = (
-    section_3_problem_setup,
-    section_4_methodology,
-    section_5_a_theorem_1,
-    section_5_b_theorem_2_rates,
-    section_5_c_theorem_2_limit,
-    section_5_d_theorem_3,
-    section_6_2_a_table_1,
-    section_6_2_b_table_2,
-    appendix_a_1_proximal_operators,
-    appendix_a_2_lpgd_and_gpgd,
-    appendix_a_3_other_components,
-    appendix_a_4_algorithms_2_and_3,
-    appendix_a_6_privacy,
-    appendix_b_3_1_clients,
-    appendix_b_3_2_sensitivity,
-    appendix_b_3_3_components_alone,
-    appendix_b_3_4_wall_time,
-    appendix_c_2_facts,
-    appendix_c_3_proof_of_theorem_1,
-    appendix_c_4_proof_of_theorem_2,
-    appendix_c_5_proof_of_theorem_3,
-    z_ours_by_hand,
-    z_ours_descent,
-    z_ours_equivalences,
-    z_ours_kl_exponents,
-    z_ours_phase_two,
-)
-CLAIMS: list[Claim] = with_fields([claim for section in SECTIONS for claim in section.CLAIMS], FEDSLR)
+CLAIMS: list[Claim] = with_fields(claims_in_order(__name__, __path__), FEDSLR)
