@@ -36,6 +36,7 @@ _FOUND = {
     "deviation": "coordinates of what two clients differ by: one has mean + deviation, the other mean - deviation",
     "values": "values of the functions at the points where the statement evaluates them, in its order",
     "curvatures": "curvatures of the functions, which are quadratics on the line",
+    "offset": "what is added to all values of the functions",
     "left": "the left side of what is claimed less its right side, above zero where the claim fails",
     "claim": "which claim of the theorem fails, counted from 0",
     "rounds": "for which rounds it fails",

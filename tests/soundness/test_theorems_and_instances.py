@@ -175,6 +175,28 @@ def test_what_is_given_of_all_rounds_is_asked_of_the_later_ones_too() -> None:
     assert "in the rounds after those that are played" in found.suspected[0]
 
 
+def bounded_and_doubled(world: Any, p: Any, last: int) -> list[Any]:
+    """x+ = 2 x, where the function assumes of every round that x is at most one long."""
+    states = doubled(world, p, last)
+    for k, state in enumerate(states):
+        world.assume(f"bounded {k}", norm2(state.x) - 1)
+    return states
+
+
+def test_what_a_function_assumes_of_later_rounds_is_asked_too() -> None:
+    """Bounded in all rounds, x is zero; the rounds of an instance alone allow more."""
+    theorem = Theorem(
+        "0 < s",
+        "X[0] <= s/9",
+        states=PlayedStates(bounded_and_doubled, start=bounded_and_doubled),
+        quantities={"X": "norm2(x)"},
+        assumed={"bounded": "x is at most one long"},
+    )
+    found = refute_theorem(theorem)
+    assert isinstance(found, Guarded)
+    assert "whether bounded 1 holds" in found.suspected[0]
+
+
 def steps_of_sequence(world: Any, p: Any, last: int) -> list[Any]:
     """x_{n+1} = x_n/t_n."""
     x, numbers = world.vector("x"), vars(p)

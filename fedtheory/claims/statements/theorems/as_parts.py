@@ -35,7 +35,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
-from fedtheory.claims.statements.theorems.posing import may_fail_later, show_numbers
+from fedtheory.claims.statements.theorems.posing import list_of_all_rounds, show_numbers
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.recurring import RoundsDiffer
 from fedtheory.claims.statements.theorems.refuting import (
@@ -325,8 +325,8 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
         Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
         Assumption(functions, True, "exact arithmetic"),
         *(
-            Assumption(f"{name}{', at every point' * may_fail_later(theorem, one)}", True, "exact arithmetic")
-            for name, one in theorem.hypotheses.items()
+            Assumption(f"{name}{', in all rounds' * (name in list_of_all_rounds(theorem))}", True, "exact arithmetic")
+            for name in theorem.given
         ),
     )
     sentence = theorem.sentences[broken.claim]

@@ -1,17 +1,25 @@
-"""Whether what is given of all rounds can hold in the rounds after those of an instance, where functions play the states without gradients.
+"""Whether what is supposed of all rounds can hold in the rounds after those of an instance.
 
-What is new in a round, such as an error, may then be zero in all later ones. Where that meets what is given of a round whatever was before, it is met
-in all of them, for each round is like the one before (`fedtheory.claims.statements.theorems.recurring`).
+Of states that functions play without gradients it can where what is new in a round, such as an error, may be zero in all later ones, and that meets
+what is given of a round whatever was before: each round is like the one before (`fedtheory.claims.statements.theorems.recurring`). What the function
+assumes of a round may not be about what was before alone, unless it holds of any vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from fedtheory.claims.statements.theorems.irrational import approximate
-from fedtheory.claims.statements.theorems.posing import ClaimAt, PosedClaim, expect_at, list_supposed, may_fail_later
+from fedtheory.claims.statements.theorems.posing import (
+    ClaimAt,
+    PosedClaim,
+    expect_at,
+    list_of_all_rounds,
+    list_supposed,
+)
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
-from fedtheory.core.errors import InvalidInput
+from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.certificates import require_semidefinite
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.every_n.vectors import Form
@@ -19,35 +27,55 @@ from fedtheory.proofs.parameters.system import System
 
 
 def require_later_rounds(at: ClaimAt, posed: PosedClaim) -> None:
-    """See that what is given of all rounds can hold in the rounds after those that are played.
+    """See that what is supposed of all rounds can hold in the rounds after those that are played.
 
     Raises
     ------
     InvalidInput
         That is not known.
     """
-    later = [name for name, one in at.theorem.hypotheses.items() if may_fail_later(at.theorem, one)]
-    if later and not _goes_on(at, posed):
+    given, states = list_of_all_rounds(at.theorem), at.theorem.states
+    unknown = next(iter(given), "")
+    if isinstance(states, PlayedStates) and not at.theorem.sequences:
+        more = _play_one_more(at, posed, states)
+        if more is not None and (not given or _is_plain(more)):
+            unknown = next(_list_unmet(at, posed, more), "")
+    if unknown:
         raise InvalidInput(
-            f"whether {later[0]} holds in the rounds after those that are played is not known of the instance"
+            f"whether {unknown} holds in the rounds after those that are played is not known of the instance"
         )
 
 
-def _goes_on(at: ClaimAt, posed: PosedClaim) -> bool:
-    states, theorem = at.theorem.states, at.theorem
-    if not isinstance(states, PlayedStates) or theorem.sequences:
-        return False
-    more = states.trace(posed.told, theorem.parameters, posed.played + 1, start=posed.start, number=posed.base)
+def _play_one_more(at: ClaimAt, posed: PosedClaim, states: PlayedStates) -> StateTrace | None:
+    """The rounds that are played and one more, where the function goes on."""
+    try:
+        return states.trace(posed.told, at.theorem.parameters, posed.played + 1, start=posed.start, number=posed.base)
+    except FedtheoryError:
+        return None
+
+
+def _is_plain(trace: StateTrace) -> bool:
+    """Whether nothing but vectors is new in a round: no gradients and no values."""
+    system = trace.system(Form())
+    return not system.values and not any(f.evaluations for f in system.functions)
+
+
+def _list_unmet(at: ClaimAt, posed: PosedClaim, more: StateTrace) -> Iterator[str]:
+    """Names of what is supposed of one round more that does not hold whatever was before."""
     before, after = posed.trace.system(Form()), more.system(Form())
-    known = [form for _, form in before.hypotheses] + _supposed(at, posed, posed.trace, 0)
-    asked = [form for _, form in after.hypotheses] + _supposed(at, posed, more, 1)
-    new = [form for form in asked if not any(_is_same(form, one) for one in known)]
-    plain = not any(f.evaluations for f in after.functions) and not after.values
-    return plain and all(_is_met_without_new(form, before) for form in new)
+    known = {name for name, _ in before.hypotheses}
+    for name, form in after.hypotheses:
+        if name not in known and not _has_new(form, before) and not _is_met_without_new(form, before):
+            yield name
+    rows = _supposed(at, posed, posed.trace, 0)
+    for name, form in _supposed(at, posed, more, 1):
+        if not any(_is_same(form, one) for _, one in rows) and not _is_met_without_new(form, before):
+            yield name
 
 
-def _supposed(at: ClaimAt, posed: PosedClaim, trace: StateTrace, more: int) -> list[Form]:
-    """What is given of the rounds of a trace, as forms that are at most zero."""
+def _supposed(at: ClaimAt, posed: PosedClaim, trace: StateTrace, more: int) -> list[tuple[str, Form]]:
+    """What is given of all rounds, of those of a trace, as forms that are at most zero."""
+    given = list_of_all_rounds(at.theorem)
     base, last, start = posed.rounds
 
     def lookup(name: str, k: int) -> Form:
@@ -56,7 +84,11 @@ def _supposed(at: ClaimAt, posed: PosedClaim, trace: StateTrace, more: int) -> l
 
     rows = list_supposed(at, (base, last + more, start), lookup, approximate)
     # what is strict is never met by zero alone
-    return [(left if isinstance(left, Form) else Form(constant=left)) + int(strict) for _, left, strict in rows]
+    return [
+        (name, (left if isinstance(left, Form) else Form(constant=left)) + int(strict))
+        for name, left, strict in rows
+        if name in given
+    ]
 
 
 def _is_same(one: Form, other: Form) -> bool:
@@ -64,9 +96,16 @@ def _is_same(one: Form, other: Form) -> bool:
     return not (any(gap.gram.values()) or any(gap.values.values()) or gap.constant)
 
 
+def _has_new(form: Form, before: System) -> bool:
+    sizes = dict(zip("SQ", before.sizes, strict=True))
+    return any(value and j >= sizes[block] for (block, _, j), value in form.gram.items()) or any(
+        value and k >= before.values for k, value in form.values.items()
+    )
+
+
 def _is_met_without_new(form: Form, before: System) -> bool:
     """Whether it is at most zero for all vectors of the rounds before, where those that are new are zero."""
-    if form.constant > 0:
+    if form.constant > 0 or any(form.values.values()):
         return False
     try:
         for block, size in zip("SQ", before.sizes, strict=True):

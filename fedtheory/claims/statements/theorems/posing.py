@@ -140,11 +140,19 @@ def pose_claim(at: ClaimAt) -> PosedClaim:
 
 def count_further(theorem: Theorem) -> int:
     """How many rounds after those of a claim are played, as what is given must hold there, too."""
-    return FURTHER * any(may_fail_later(theorem, hypothesis) for hypothesis in theorem.hypotheses.values())
+    return FURTHER * bool(list_of_all_rounds(theorem))
 
 
-def may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
-    """Whether a hypothesis speaks of all rounds, and of what is not the same in all of them."""
+def list_of_all_rounds(theorem: Theorem) -> dict[str, Sentence]:
+    """Hypotheses by name that speak of all rounds, and of what is not the same in all of them; those that are proved of every round are none."""
+    return {
+        name: one
+        for name, one in theorem.hypotheses.items()
+        if name not in theorem.inside and _may_fail_later(theorem, one)
+    }
+
+
+def _may_fail_later(theorem: Theorem, hypothesis: Sentence) -> bool:
     if not hypothesis.names & theorem.rounds.keys() - theorem.own_rounds(hypothesis):
         return False
     spoken = {quantity_of(node) for side in hypothesis.sides for node in indexed(side)}

@@ -40,8 +40,8 @@ from fedtheory.claims.statements.theorems.posing import (
     find_extent,
     find_sequences,
     follow_claim,
+    list_of_all_rounds,
     list_supposed,
-    may_fail_later,
     number_of,
     small_rounds,
 )
@@ -251,7 +251,7 @@ def _given_of_run(at: ClaimAt, run: QuadraticRun) -> list[tuple[str, Any, bool]]
     """What is given, of all rounds of a run where these may differ: at the point that is worst for it."""
     theorem, (base, last, start) = at.theorem, find_extent(at)
     assert isinstance(theorem.states, MethodStates)
-    later = {name: one for name, one in theorem.hypotheses.items() if may_fail_later(theorem, one)}
+    later = list_of_all_rounds(theorem)
     found = [(name, find_largest_gap(theorem, one, run), one.sign == "<") for name, one in later.items()]
     if later.keys() == theorem.hypotheses.keys():
         return found
