@@ -45,6 +45,8 @@ FOLDER = ROOT / "examples" / "kinds_of_theorems"
 PAGE = ROOT / "docs" / "kinds-of-theorems.md"
 #: constants 3 % lower are not refuted, since these are not sharp
 NOT_SHARP = {"KIND-DRAWN-BY-WEIGHT", "KIND-UNEQUAL-L", "KIND-FEDNOVA", "KIND-DGD-RATE"}
+#: what bounds f from below in all rounds makes the constant smaller: instances of the first rounds break it, and show nothing
+OF_ALL_ROUNDS = {"KIND-FEDAVG-NONCONVEX"}
 #: seconds for each line, enough for slow processors
 PATIENCE = 120
 #: a statement of another kind
@@ -77,7 +79,7 @@ def test_a_true_theorem_is_proved(id: str) -> None:
     assert isinstance(proof, ProvedTheorem), proof
 
 
-@pytest.mark.parametrize("id", [id for id in FALSE if id not in {*NOT_SHARP, CONTRACTION}])
+@pytest.mark.parametrize("id", [id for id in FALSE if id not in {*NOT_SHARP, *OF_ALL_ROUNDS, CONTRACTION}])
 def test_constants_three_per_cent_off_are_refuted_by_fractions(id: str) -> None:
     false = replace(theorem_of(CLAIMS[id]), claim=FALSE[id])
     broken = refute_theorem(false)
@@ -87,7 +89,7 @@ def test_constants_three_per_cent_off_are_refuted_by_fractions(id: str) -> None:
     assert replay_claim(true, broken) <= 0
 
 
-@pytest.mark.parametrize("id", sorted(NOT_SHARP))
+@pytest.mark.parametrize("id", sorted(NOT_SHARP | OF_ALL_ROUNDS))
 def test_what_is_not_sharp_is_said_to_be_so(id: str) -> None:
     assert isinstance(refute_theorem(replace(theorem_of(CLAIMS[id]), claim=FALSE[id])), Guarded)
 
@@ -118,7 +120,6 @@ OF_SHARP = {
     "consensus": replace(CONSENSUS, claim="C[T] <= lam**T*C[0] + 97/100*lr**2*G**2/(1 - lam)**2*(1 - lam**T)"),
     "DIANA": replace(DIANA, claim="d[t+1] + M*H[t+1] <= (1 - 103/100*lr*mu)*d[t] + (1 - 103/100*alpha/2)*M*H[t]"),
     "drawn": replace(SAMPLED, claim="d[t+1] <= (1 - mu*lr)**2*d[t] + 97/100*lr**2*(n - s)/(s*(n - 1))*S[t]"),
-    "EF21": replace(EF21, claim="exists t in 0..T: g[t] <= 97/100*(2*gap[0]/(lr*(T + 1)) + G[0]/((1 - s)*(T + 1)))"),
     "extragradient": replace(EXTRAGRADIENT, claim="exists t in 0..T: r[t] <= 97/100*d[0]/((1 - lr**2*L**2)*(T + 1))"),
     "FedDyn": replace(LINEAR, claim="V[T] <= (97/100)**T*(b/(a + b))**(2*T)*V[0]"),
     "FedDyn, convex": replace(CONVEX, claim="exists t in 0..T: r[t+1] <= 97/100*V[0]/(T + 1)"),
@@ -132,6 +133,8 @@ OF_SHARP = {
 }
 #: those that are not sharp, with constants that are 3 % lower
 OF_NOT_SHARP = {
+    # gap is not negative in all rounds, which makes it smaller than what the two rounds of an instance allow
+    "EF21": replace(EF21, claim="exists t in 0..T: g[t] <= 97/100*(2*gap[0]/(lr*(T + 1)) + G[0]/((1 - s)*(T + 1)))"),
     "DGD": replace(DGD, claim="d[T] <= (1 - lr*mu)**T*d[0] + 97/100*2*L/mu*(lr*G/(1 - lam))**2*(1 - (1 - lr*mu)**T)"),
     "FISTA": replace(FISTA, claim="gap[N] <= 97/100*2*L*d[0]/(N + 1)**2"),
     "local steps": replace(
