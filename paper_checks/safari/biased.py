@@ -40,7 +40,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from paper_checks.safari import transcribed
 from paper_checks.safari.convergence import RATE_4, ROOT_RATE_4, THEOREM_4
-from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER
+from paper_checks.safari.optimisation import ASSUMED, INDEPENDENT, PAPER, claim
 from paper_checks.safari.theorems import (
     BOUND_4,
     BRACKET_4,
@@ -56,7 +56,7 @@ from paper_checks.safari.theorems import (
     value,
 )
 from paper_checks.safari.transcribed import assume_transcribed
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair, round_down, round_maps
 
 CORRECTED = "with 4 q sigma_G^2"
@@ -412,9 +412,8 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
     speed = order == ORDER_C1B
     check = partial(check_speed if speed else check_floor, order=order, besides=besides)
     assumed = (*ASSUMED, STEP_FOUR, FIXED, "Theorem 4's condition on q", *([besides] if besides else []))
-    return claim_steps(
+    return claim(
         id,
-        PAPER,
         source,
         statement,
         [
@@ -432,9 +431,8 @@ def denied(id: str, source: str, statement: str, order: str, besides: str = "", 
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-T4",
-        PAPER,
         "Theorem 4",
         "(1/R) sum_{r=1}^R E ||grad F(x_r)||^2 <= 2 (F(x_0) - F*)/(R eta_s) + delta, delta = L eta_s (1-q) sigma_s^2 + (80 q L^2 "
         "eta_s^2/K)(sigma^2 + 6 K sigma_G^2) "
@@ -454,9 +452,8 @@ CLAIMS: list[Claim] = [
         repaired="The mean over r = 0, ..., R - 1 has the bound with 4 q sigma_G^2 besides, and no condition on q.",
         replay=replay_four,
     ),
-    claim_steps(
+    claim(
         "SAFARI-T4f",
-        PAPER,
         "(51)-(55)",
         "With G_1, G_2 the largest slopes of server and client rounds, R_s (1 - L eta_s) G_1 + R_c (2/K^2 - 8 L eta_s/K^2) G_2 >= 4 R_c "
         "sigma_G^2 gives (54), "

@@ -9,6 +9,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published
+from paper_checks.safari.gains import SMALLEST_SET
 from paper_checks.safari.protocol import DOUBT
 from paper_checks.safari.readouts import Cell, beside_server, compare_levels, exceeds
 from paper_checks.safari.runs import ALL, FASHION, OTHER_SEEDS, Draws, chosen, claim_on, fedavg, safari, server_alone
@@ -109,12 +110,7 @@ CLAIMS = [
         check_many_clients,
         (
             Fault("none absent, other seeds", "none absent against most", {"fewer": _none_more}, or_undecided=True),
-            Fault(
-                "a server that uses the smallest set whatever it holds, other seeds",
-                "the smallest set to the next",
-                {"larger": _still_small},
-                or_undecided=True,
-            ),
+            Fault(SMALLEST_SET, "the smallest set to the next", {"larger": _still_small}, or_undecided=True),
         ),
         _needs,
     ),

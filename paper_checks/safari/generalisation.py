@@ -33,8 +33,8 @@ from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, symbols
 from paper_checks.formulas import formula
-from paper_checks.safari.optimisation import DERIVED, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.safari.optimisation import PAPER, claim, derived
+from paper_checks.steps import Step
 from problems.thresholds import NoisyThreshold, ThinnedThreshold, mean_worst_error, mixture, uniform
 
 # ---- Theorem 2 ------------------------------------------------------------------------------------------------------
@@ -248,17 +248,15 @@ def below_the_least_share() -> Theorem:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-T2a",
-        PAPER,
         "(12)-(15)",
         "eps_P(hhat*_Q) <= |eps_P - eps_Q|(hhat*_Q) + eps_Q(hhat*_Q) <= alpha eps_Q^beta + eps_Q.",
         [Step("decomposition", TRIANGLE)],
         assumptions=["Assumption 2"],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T2",
-        PAPER,
         "Theorem 2, (1)",
         "eps_P(hhat*_Q) = O~((d_H/(n_T + n_S))^{1/(2 - beta_Q)} + (d_H/(n_T + n_S))^{beta/(2 - beta_Q)}) with probability 1 - delta.",
         [Step("given Lemma 1", POOLED_ERROR)],
@@ -272,9 +270,8 @@ CLAIMS: list[Claim] = [
             "not help (SAFARI-X6).",
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T2b",
-        PAPER,
         "after Theorem 2",
         "For beta >= 1 the first term dominates: as centralised learning with n_T + n_S samples.",
         [Step("the first term dominates", DOMINATES)],
@@ -283,9 +280,8 @@ CLAIMS: list[Claim] = [
             "n = (n_T + n_S)/d_H, a = 1/(2 - beta_Q); the left side is the second term. With alpha bounded; it is hidden in the order (SAFARI-X5)."
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T2c",
-        PAPER,
         "after Theorem 2",
         "For 0 < beta < 1 pooled learning improves on the server alone, from O~(n_T^{-1/(2-beta_Q)}) to O~((n_T + "
         "n_S)^{-beta/(2-beta_Q)}), n_S being much larger than n_T.",
@@ -311,9 +307,8 @@ CLAIMS: list[Claim] = [
             Fault("a constant 2 per cent smaller", "error", {"constant": 1.47}),
         ),
     ),
-    claim_steps(
+    derived(
         "SAFARI-X8",
-        DERIVED,
         "Table 1, p = 1",
         "A model that never outputs an unseen class has at most the accuracy P(class seen); Table 1's FedAvg at p = 1 lies below, whichever "
         "classes the absent clients hold.",

@@ -36,8 +36,8 @@ from paper_checks.safari.learners import (
     WORSE_RISK,
     WORST_POOLED,
 )
-from paper_checks.safari.optimisation import DERIVED, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.safari.optimisation import PAPER, claim, derived
+from paper_checks.steps import Step
 from problems.learning import HiddenPoint
 
 NON_TRIVIAL = "H has f_1, f_2 and points x_1, x_2 with f_1(x_1) = f_2(x_1), f_1(x_2) != f_2(x_2)"
@@ -224,9 +224,8 @@ OF_DRAWS = (
     "server drew c[r], none where unseen[r] is 1. A rule errs on x_1 where off[r] is 1, on x_2 where errs[r] is; the right rule has no errors."
 )
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-T1",
-        PAPER,
         "Theorem 1",
         "For every learner there are a participation process of capacity omega = m/M, a law P and a target in H with P[R_P > (1-omega)/8] > 1/20.",
         SELECTED,
@@ -235,9 +234,8 @@ CLAIMS: list[Claim] = [
         assumptions=[NON_TRIVIAL],
         readings=OF_T1,
     ),
-    claim_steps(
+    derived(
         "SAFARI-X1",
-        DERIVED,
         "Theorem 1, sharper",
         "With theta (1-omega)/2, for any theta < 1, in the place of (1-omega)/8, and 1/4 in that of 1/20 Theorem 1 holds, too: P[R_P > theta "
         "(1-omega)/2] >= 1/4.",
@@ -247,9 +245,8 @@ CLAIMS: list[Claim] = [
         assumptions=[DOMAIN],
         readings=[LEARNER, OF_SAMPLES_SHOWN],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1a",
-        PAPER,
         "(9)-(11)",
         "P[s >= (1-omega) Mn] <= exp(-(1-omega) Mn/6) <= exp(-1/6) <= 17/20, so that P[s < (1-omega) Mn] > 3/20.",
         [Step("Chernoff's bound", CHERNOFF)],
@@ -261,9 +258,8 @@ CLAIMS: list[Claim] = [
             "tail times 2^((1 - omega) N) is at most Z. (1 - omega) M n = (M - m) n is a whole number from 1 on."
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1b",
-        PAPER,
         "(2)-(4)",
         "R'(h, f_1) + R'(h, f_2) = 4 epsilon for every h, where R' counts errors on x_2.",
         [Step("every h", ONE_IS_MISSED)],
@@ -273,17 +269,15 @@ CLAIMS: list[Claim] = [
             "h and f_1 stand for labels of x_2, 0 or 1, and 1 - f_1 is f_2's. (3) prints x_1 where x_2 is meant."
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1c",
-        PAPER,
         "(5)-(8)",
         "E R' >= 2 epsilon and R' <= 4 epsilon give P[R' >= epsilon] >= 1/3.",
         [Step("p >= 1/3", A_THIRD)],
         readings=["p = P[R' >= epsilon]; above and below are the means of R' where R' >= epsilon and elsewhere."],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1d",
-        PAPER,
         "after Theorem 1",
         "The bound of Theorem 1 does not depend on n: more data a client does not help (SAFARI-T1 for every n: the same theorems).",
         SELECTED,
@@ -302,9 +296,8 @@ CLAIMS: list[Claim] = [
         (Fault("n = 2", "equal clients, whole clients selected", {"samples": 2}),),
         ("whole clients take part or do not, as in SAFARI-T1's first part",),
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1-PAC",
-        PAPER,
         "after Theorem 1, Definition 4",
         "FL with incomplete participation is not PAC-learnable: where Definition 4 asks for P[R_P <= epsilon] >= 1 - delta, for epsilon = "
         "(1-omega)/8 and every delta <= 1/20 each learner falls short under some process, law and target, for every number of samples.",
@@ -318,9 +311,8 @@ CLAIMS: list[Claim] = [
             "system, whose samples are those that the process leaves.",
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1f",
-        PAPER,
         "after Theorem 1",
         "The same limit holds for full participation with Byzantine clients.",
         [Step("any number of Byzantine clients", CLIENTS_SELECTED)],
@@ -334,9 +326,8 @@ CLAIMS: list[Claim] = [
             "clients' data, those of Byzantine clients among them.",
         ],
     ),
-    claim_steps(
+    derived(
         "SAFARI-X1'",
-        DERIVED,
         "Theorem 1 for clients",
         "Clients i <= m with P_i = delta_{x_1}, the others delta_{x_2}: where the first m take part a deterministic learner has R_P >= 1 - "
         "omega for some target, and a randomised one (1 - omega)/2 or more in the mean.",
@@ -348,9 +339,8 @@ CLAIMS: list[Claim] = [
             "h_1 and h_2 are the labels that a deterministic learner gives to x_1 and x_2.",
         ],
     ),
-    claim_steps(
+    claim(
         "SAFARI-T1-SAFL",
-        PAPER,
         "Section 3.2",
         "The server's sample makes the instance of Theorem 1 learnable: P[R_P = 4 epsilon] <= (1 - 4 epsilon)^{n_T}.",
         [Step("every n_T", WITH_SERVER)],
@@ -359,9 +349,8 @@ CLAIMS: list[Claim] = [
         assumptions=[DOMAIN, "some client takes part: omega > 0"],
         readings=["p = 4 epsilon. F[r] is 1 where R_P is 4 epsilon, and 0 elsewhere.", OF_DRAWS],
     ),
-    claim_steps(
+    claim(
         "SAFARI-R1",
-        PAPER,
         "Remark 1",
         "A small sample at the server is enough to be realistic: what is needed does not grow with the clients' data; from n_T = 2 log(1/delta)/(1 - "
         "omega) on pooled learning fails on the instance of Theorem 1 with probability delta at most.",
@@ -371,9 +360,8 @@ CLAIMS: list[Claim] = [
         assumptions=["what is realistic and cheap is not judged"],
         readings=["p = (1 - omega)/2.", OF_DRAWS],
     ),
-    claim_steps(
+    derived(
         "SAFARI-X6",
-        DERIVED,
         "Theorem 2, fixed n_T",
         "D = delta_{x_1}, P(x_2) = p: the worst pooled minimiser errs by p with probability (1-p)^{n_T}, whatever n_S is.",
         [Step("probability of an error", WORST_POOLED)],

@@ -34,9 +34,9 @@ from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.measures.mean_round import mean_fixed_point
 from paper_checks.formulas import formula
 from paper_checks.safari.biased import BIASED, moments_part
-from paper_checks.safari.optimisation import DERIVED, PAPER
+from paper_checks.safari.optimisation import PAPER, claim, derived
 from paper_checks.safari.theorems import DELTA, in_symbols, largest_ratio
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.datasets import breast_cancer
 from problems.logistic import logistic
 from problems.server import ServerAssisted
@@ -292,9 +292,8 @@ CLAIMS: list[Claim] = [
         BETWEEN,
         kind="proof step",
     ),
-    claim_steps(
+    claim(
         "SAFARI-Q1",
-        PAPER,
         "Section 4",
         "FedAvg under incomplete participation may fail to converge to a stationary point.",
         [Step("limit", FIRST_ALONE)],
@@ -304,9 +303,8 @@ CLAIMS: list[Claim] = [
             "SAFARI with q = 1 is FedAvg. ||grad F||^2 tends to ||c||^2, which is sigma_G^2, for every c and every step below 2."
         ],
     ),
-    claim_steps(
+    derived(
         "SAFARI-X2",
-        DERIVED,
         "Algorithm 1",
         "On quadratics with one Hessian A and client minimisers b_i (that of F at 0), along each eigenvector z, A z = lam z, E <x_r, z> tends to "
         "q h <bbar_D, z>/((1-q) eta_s lam + q h), h = 1 - (1 - eta_c lam)^K, bbar_D the mean of the b_i that take part.",
@@ -321,9 +319,8 @@ CLAIMS: list[Claim] = [
         ),
         kind="identity",
     ),
-    claim_steps(
+    derived(
         "SAFARI-X9",
-        DERIVED,
         "Theorem 4, noise",
         "Equal clients on a quadratic of curvature L, q = 1: E ||grad F||^2 tends to eta_c L sigma^2/(m (2 - eta_c L)), whatever K is.",
         [Step("plateau", NOISE_AT_REST)],
@@ -333,9 +330,8 @@ CLAIMS: list[Claim] = [
             "quantities, which are read as expectations."
         ],
     ),
-    claim_steps(
+    derived(
         "SAFARI-X10",
-        DERIVED,
         "Theorem 4, unbiased participation",
         "Two clients at +-1 of which one is drawn: the plateau is at least 2 q eta_s sigma_G^2/(1+q), above the printed delta for eta_s < "
         "1/(240 (1+q)).",

@@ -6,10 +6,15 @@ from paper_checks.safari import degradation, gains, repetitions, rounds, sentenc
 from paper_checks.safari.runs import MNIST
 
 CLAIMS = [
-    *degradation.claims(MNIST),
-    *gains.claims(MNIST),
-    *repetitions.claims(MNIST),
-    *rounds.claims(MNIST),
+    degradation.claim_drop(MNIST),
+    degradation.claim_heterogeneity(MNIST),
+    degradation.claim_ceiling(MNIST),
+    gains.claim_gain(MNIST),
+    gains.claim_one_step(MNIST),
+    gains.claim_server_size(MNIST),
+    repetitions.claim_repetitions(MNIST),
+    rounds.claim_probability(MNIST),
+    rounds.claim_participants(MNIST),
     *sentences.CLAIMS,
     rounds.EQUIVALENCE,
 ]

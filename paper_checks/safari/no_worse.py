@@ -34,9 +34,9 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari.generalisation import TRIANGLE, drawn_excess, exponent, thinned_error
 from paper_checks.safari.lemma_one import above, complexity
-from paper_checks.safari.optimisation import PAPER
+from paper_checks.safari.optimisation import PAPER, claim
 from paper_checks.safari.positively_related import MISSPECIFIED, NO_EXCESS, TARGET, replay_misspecified
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.learning import FiniteClass, binomial_at_most
 from problems.thresholds import NoisyThreshold
 
@@ -310,9 +310,8 @@ CLAIMS: list[Claim] = [
         (Fault("beta_P/2 for (1 + beta_P)/2", "(1 + beta_P)/2 >= 1/(2 - beta_P)", {"beta": 0}),),
         ("Assumption 1; Lemma 1 in its standard form, which is cited",),
     ),
-    claim_steps(
+    claim(
         "SAFARI-T3a",
-        PAPER,
         "after Theorem 3",
         "eps_P(h*_Q) = O(A(n_T, delta)) is weaker than eps_P(h*_Q) = 0 and than covariate shift.",
         [Step("with the right rule in H", NO_EXCESS, "repaired")],

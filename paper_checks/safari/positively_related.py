@@ -20,8 +20,8 @@ from fedtheory.claims import (
     refute,
 )
 from paper_checks.formulas import formula
-from paper_checks.safari.optimisation import DERIVED, PAPER
-from paper_checks.steps import Step, claim_steps
+from paper_checks.safari.optimisation import claim, derived
+from paper_checks.steps import Step
 from problems.learning import FiniteClass
 from problems.thresholds import mixture, relatedness, uniform
 
@@ -251,9 +251,8 @@ def without_the_right_rule(d: Sequence[str], weight: str) -> Theorem:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-A2a",
-        PAPER,
         "example after Assumption 2",
         "For P = U[a, b], Q = U[a', b'] inside and t* in [a', b'], every threshold satisfies Assumption 2 with beta = 1, alpha = 1 - (b' - "
         "a')/(b - a).",
@@ -267,9 +266,8 @@ CLAIMS: list[Claim] = [
         repaired="For every threshold in [a', b'].",
         replay=replay_a2a,
     ),
-    claim_steps(
+    claim(
         "SAFARI-A2b",
-        PAPER,
         "after Assumption 2",
         "Assumption 2 is mild: it holds for some alpha and some beta > 0, small enough if need be.",
         [Step("where the right rule is in H", RELATED, "repaired")],
@@ -292,9 +290,8 @@ CLAIMS: list[Claim] = [
         "lambda_1/lambda_2).",
         replay=replay_misspecified,
     ),
-    claim_steps(
+    derived(
         "SAFARI-X5",
-        DERIVED,
         "Assumption 2 for mixtures",
         "If the right rule is in H and labels given x have one law, Q = lambda_1 D + lambda_2 P satisfies Assumption 2 with beta = 1, "
         "alpha = max(1, lambda_1/lambda_2), and no less serves in general.",
@@ -307,9 +304,8 @@ CLAIMS: list[Claim] = [
             "at least 1; a threshold's excess is the mass between it and t*.",
         ],
     ),
-    claim_steps(
+    derived(
         "SAFARI-X7",
-        DERIVED,
         "Assumption 2 without the right rule",
         "Thresholds on {1, 2, 3} with labels 1, 0, 1: the best rule under a mixture Q has eps_P = 3/10, though Assumption 1 holds and "
         "labels given x have one law.",

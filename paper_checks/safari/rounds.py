@@ -21,7 +21,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.stochastic import Epochs
 from fedtheory.running.families import build_problem
 from paper_checks.safari import published
-from paper_checks.safari.gains import idle
+from paper_checks.safari.gains import SMALLEST_SET, idle
 from paper_checks.safari.optimisation import FEDAVG_AT_ONE
 from paper_checks.safari.protocol import DOUBT, FLAT
 from paper_checks.safari.readouts import (
@@ -247,65 +247,48 @@ def _figure(ctx: Context) -> Iterator[Repeated]:
     yield from (safari(ctx, CIFAR, 1, 4, server=n, q=FIGURE_Q) for n in CIFAR.at(ctx).servers)
 
 
-def claims(study: Study) -> list[Claim]:
-    """Return the claims on a data set."""
-    often = (
-        Clause(
-            f"On {study.name} with one class a client SAFARI is more than two points above FedAvg for every tried probability q < 1 of a client "
-            "round, where two or four of ten clients never take part.",
-            tuple(f"s = {s}: q = {q} above q = 1" for s in (2, 4) for q in PROBABILITIES),
-        ),
+def claim_probability(study: Study) -> Claim:
+    """SAFARI is above FedAvg for every q < 1."""
+    text = Clause(
+        f"On {study.name} with one class a client SAFARI is more than two points above FedAvg for every tried probability q < 1 of a client "
+        "round, where two or four of ten clients never take part.",
+        tuple(f"s = {s}: q = {q} above q = 1" for s in (2, 4) for q in PROBABILITIES),
     )
-    negative = (
-        Clause(
-            f"On {study.name} the number of clients a round has a negative effect on the accuracy of FedAvg where clients are not alike,",
-            tuple(f"p = {p}: m lowers the accuracy" for p in UNLIKE),
+    idle_server, without = "rounds of the server that change nothing", "q = 0.6 without rounds of the server"
+    return claim_on(
+        study,
+        f"SAFARI-E6{study.suffix}",
+        "Appendix B.2, Table 5",
+        (text,),
+        partial(check_probability, study=study),
+        (
+            Fault(idle_server, "s = 4: q = 0.8 above q = 1", {"method": idle}, or_undecided=True),
+            Fault(without, "s = 4: q = 0.6 above q = 1", {"no_server": 0.6}, or_undecided=True),
         ),
-        Clause(
-            "the more pronounced the less alike they are.",
-            tuple(f"p = {p} against p = {q}: more pronounced" for p, q in zip(UNLIKE[1:], UNLIKE, strict=False)),
-        ),
+        lambda ctx: _levels(ctx, study),
     )
-    return [
-        claim_on(
-            study,
-            f"SAFARI-E6{study.suffix}",
-            "Appendix B.2, Table 5",
-            often,
-            partial(check_probability, study=study),
-            (
-                Fault(
-                    "rounds of the server that change nothing",
-                    "s = 4: q = 0.8 above q = 1",
-                    {"method": idle},
-                    or_undecided=True,
-                ),
-                Fault(
-                    "q = 0.6 without rounds of the server",
-                    "s = 4: q = 0.6 above q = 1",
-                    {"no_server": 0.6},
-                    or_undecided=True,
-                ),
-            ),
-            lambda ctx: _levels(ctx, study),
-        ),
-        claim_on(
-            study,
-            f"SAFARI-E10{study.suffix}",
-            f"Appendix B.5, Table {10 if study is MNIST else 11}",
-            negative,
-            partial(check_participants, study=study),
-            (
-                Fault(
-                    "one and five clients a round exchanged",
-                    "p = 2: m lowers the accuracy",
-                    {"exchanged": True},
-                    holds=True,
-                ),
-            ),
-            lambda ctx: _teams(ctx, study),
-        ),
-    ]
+
+
+def claim_participants(study: Study) -> Claim:
+    """More clients a round lower FedAvg's accuracy."""
+    negative = Clause(
+        f"On {study.name} the number of clients a round has a negative effect on the accuracy of FedAvg where clients are not alike,",
+        tuple(f"p = {p}: m lowers the accuracy" for p in UNLIKE),
+    )
+    pronounced = Clause(
+        "the more pronounced the less alike they are.",
+        tuple(f"p = {p} against p = {q}: more pronounced" for p, q in zip(UNLIKE[1:], UNLIKE, strict=False)),
+    )
+    name, part = "one and five clients a round exchanged", "p = 2: m lowers the accuracy"
+    return claim_on(
+        study,
+        f"SAFARI-E10{study.suffix}",
+        f"Appendix B.5, Table {10 if study is MNIST else 11}",
+        (negative, pronounced),
+        partial(check_participants, study=study),
+        (Fault(name, part, {"exchanged": True}, holds=True),),
+        lambda ctx: _teams(ctx, study),
+    )
 
 
 _FIGURE = (
@@ -321,14 +304,7 @@ FIGURE = claim_on(
     "Section 5, Figure 2",
     _FIGURE,
     check_figure,
-    (
-        Fault(
-            "a server that uses the smallest set whatever it holds, other seeds",
-            "accuracy, step 1 up",
-            {"larger": _still_small},
-            or_undecided=True,
-        ),
-    ),
+    (Fault(SMALLEST_SET, "accuracy, step 1 up", {"larger": _still_small}, or_undecided=True),),
     _figure,
 )
 EQUIVALENCE = replace(

@@ -37,7 +37,7 @@ from paper_checks.safari.biased import (
     read,
 )
 from paper_checks.safari.convergence import LOG_RATE_5, RATE_5, THEOREM_5
-from paper_checks.safari.optimisation import CONVEX, INDEPENDENT, PAPER
+from paper_checks.safari.optimisation import CONVEX, INDEPENDENT, PAPER, claim
 from paper_checks.safari.theorems import (
     BOUND_5,
     BY_ETABAR,
@@ -55,7 +55,7 @@ from paper_checks.safari.theorems import (
     value,
 )
 from paper_checks.safari.transcribed import assume_transcribed
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.biased_participation import moments, one_sided_pair, round_down, round_maps
 
 RATE = "the condition on q as printed gives the rate"
@@ -257,9 +257,8 @@ def draw_rate(rounds: int = 3000) -> Picture:
 
 def rate(id: str, source: str, statement: str) -> Claim:
     """What is concluded from Theorem 5 for steps of order log(R)/R, under its condition on q."""
-    return claim_steps(
+    return claim(
         id,
-        PAPER,
         source,
         statement,
         [
@@ -316,9 +315,8 @@ def mixture(constants: Mapping[str, str]) -> Theorem:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-T5",
-        PAPER,
         "Theorem 5",
         "E ||x_R - x*||^2 <= (1 - etabar)^R ||x_0 - x*||^2 + deltabar, for q at most a threshold with 4 etabar/mu^2 and 1/(L + mu).",
         [Step(CORRECTED, THEOREM_5, "repaired")],

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from fedtheory.claims import Claim
 from paper_checks.formulas import of_the_tables
-from paper_checks.safari.optimisation import PAPER
+from paper_checks.safari.optimisation import claim
 from paper_checks.safari.published import ABSENT, BY_PROBABILITY, CLASSES, FEDAVG, GAIN, GAIN_BY_SERVER, pick
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 Said = tuple[str, float | str, str]
 #: the largest loss of FedAvg in Table 1; what SAFARI gains with the fewest and with the most samples at the server
@@ -52,9 +52,8 @@ def no_larger_loss() -> tuple[str, ...]:
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "SAFARI-TAB",
-        PAPER,
         "Section 5 and Appendix; Tables 1 to 5",
         "FedAvg loses up to 27.44 points on MNIST and 25 on CIFAR-10 where four clients are absent; SAFARI gains 16.65 points with 50 samples at the "
         "server and 31.07 with 1000 on MNIST, and 23.86 with 10000 on CIFAR-10.",
