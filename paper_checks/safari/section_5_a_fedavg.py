@@ -1,17 +1,15 @@
-"""FedAvg when some clients never take part: Table 1, and the ceiling that the classes of the others set (claims E1, E2, E11)."""
+"""Section 5: 1), FedAvg when some clients never take part: Table 1, and the ceiling that the classes of the others set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Part, Reading, matches
 from fedtheory.claims.experiments import Repeated
 from fedtheory.claims.orderings import make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published
 from paper_checks.safari.protocol import DOUBT
 from paper_checks.safari.readouts import (
@@ -20,14 +18,30 @@ from paper_checks.safari.readouts import (
     Cell,
     at_best,
     at_end,
+    beside_server,
     compare_levels,
     coverage,
     exceeds,
     exceeds_by_more,
 )
-from paper_checks.safari.runs import OTHER_SEEDS, MakeRuns, Study, chosen, claim_on, fedavg, make_grid, safari
+from paper_checks.safari.runs import (
+    CIFAR,
+    MNIST,
+    OTHER_SEEDS,
+    MakeRuns,
+    Study,
+    chosen,
+    claim_on,
+    fedavg,
+    make_grid,
+    safari,
+    server_alone,
+)
+
+CLAIMS: list[Claim] = []
 
 
+# ---- Table 1 ---------------------------------------------------------------------------------------------------------
 def check_drop(ctx: Context, *, study: Study, fewer: MakeRuns = fedavg) -> Iterator[Finding]:
     """Accuracy of FedAvg with none, some and most clients absent; ``fewer`` makes the runs with more of them absent."""
     title = study.at(ctx).title
@@ -59,6 +73,100 @@ def check_drop(ctx: Context, *, study: Study, fewer: MakeRuns = fedavg) -> Itera
     yield chosen(ctx, study)
 
 
+def _as_few(ctx: Context, study: Study, p: int, s: int) -> Repeated:
+    """FedAvg with two clients absent in the place of four, other seeds."""
+    return fedavg(ctx, study, p, min(s, 2), draws=OTHER_SEEDS)
+
+
+def claim_drop(study: Study) -> Claim:
+    """FedAvg loses accuracy where clients are absent."""
+    text = Clause(
+        f"On {study.name} FedAvg loses accuracy as more clients never take part, where clients hold one class (from none absent to two, and from two "
+        "to four of ten) or two classes (from none to four).",
+        ("p = 1: none absent", "p = 1: some absent", "p = 2: none absent"),
+    )
+    name, part = "as many absent, other seeds", "p = 1: some absent against most"
+    return claim_on(
+        study,
+        f"SAFARI-E1{study.suffix}",
+        "Section 5, Table 1",
+        (text,),
+        partial(check_drop, study=study),
+        (Fault(name, part, {"fewer": _as_few}, or_undecided=True),),
+        lambda ctx: make_grid(ctx, study, "FedAvg"),
+    )
+
+
+CLAIMS += [claim_drop(study) for study in (MNIST, CIFAR)]
+
+# ---- "27.44 %" -------------------------------------------------------------------------------------------------------
+Pair = Callable[[Context], tuple[Repeated, Repeated]]  #: of methods, the better one first
+
+
+def check_number(ctx: Context, *, printed: float, pair: Pair, server: int | None) -> Iterator[Finding]:
+    """How many points one method is above the other; ``server``: the place of its size, where the better one is SAFARI."""
+    better, worse = pair(ctx)
+    a = MNIST.at(ctx)
+    yield from exceeds(ctx, "a difference", better, worse, f"{a.title}, p = 1", by=DOUBT)
+    best, end = (100 * (read(ctx, better) - read(ctx, worse)) for read in (at_best, at_end))
+    if a.own:
+        yield matches("the number", printed, best, "best round", within=DOUBT, unit=" points")
+        text = "mean of the last rounds"
+        yield matches(
+            "reading, at the end: the number", printed, end, text, within=DOUBT, role="reading", unit=" points"
+        )
+    else:
+        ours = f"{mean_and_deviation(best, scale=1)} on {a.title}"
+        told = f"printed {printed:g} points, ours {ours}: a number is judged on the paper's own data"
+        yield Part("the number", None, "real data", told)
+    if server is not None:
+        yield from beside_server(ctx, MNIST, better, f"{a.title}, p = 1, s = 4", server=a.servers[server])
+
+
+def claim_number(
+    id: str, source: str, text: str, printed: float | None, pair: Pair, fault: Fault, server: int | None = None
+) -> Claim:
+    """The number in a sentence on MNIST, a claim beside the ordering that it belongs to."""
+    assert printed is not None
+    clauses = (
+        Clause(f"On MNIST, with one class a client, {text}", ("a difference",)),
+        Clause(f"by {printed:.2f} points.", ("the number",)),
+    )
+    return claim_on(
+        MNIST,
+        id,
+        source,
+        clauses,
+        partial(check_number, printed=printed, pair=pair, server=server),
+        (fault,),
+        lambda ctx: [
+            *pair(ctx),
+            *([] if server is None else [server_alone(ctx, MNIST, MNIST.at(ctx).servers[server])]),
+        ],
+    )
+
+
+def _none_and_most_absent(ctx: Context) -> tuple[Repeated, Repeated]:
+    return fedavg(ctx, MNIST, 1, 0), fedavg(ctx, MNIST, 1, 4)
+
+
+def _none_more_absent(ctx: Context) -> tuple[Repeated, Repeated]:
+    return fedavg(ctx, MNIST, 1, 4, draws=OTHER_SEEDS), fedavg(ctx, MNIST, 1, 4)
+
+
+CLAIMS += [
+    claim_number(
+        "SAFARI-E1a",
+        "Section 5 (1)",
+        "FedAvg loses accuracy when four of ten clients never take part,",
+        published.loss("MNIST", 1),
+        _none_and_most_absent,
+        Fault("none more absent, other seeds", "a difference", {"pair": _none_more_absent}, or_undecided=True),
+    )
+]
+
+
+# ---- By classes a client ---------------------------------------------------------------------------------------------
 def check_heterogeneity(ctx: Context, *, study: Study, fewest: MakeRuns | None = None) -> Iterator[Finding]:
     """The drop from s = 0 to s = 4, by classes a client; ``fewest`` makes the runs in the place of those with one."""
     title = study.at(ctx).title
@@ -91,6 +199,32 @@ def negligible(study: Study) -> float:
     return max(DOUBT, published.loss(study.name, 10))
 
 
+def _five_classes(ctx: Context, study: Study, p: int, s: int) -> Repeated:
+    return fedavg(ctx, study, 5, s)
+
+
+def claim_heterogeneity(study: Study) -> Claim:
+    """It loses the more the fewer classes clients hold."""
+    grows = Clause(
+        f"On {study.name} the loss of FedAvg to absent clients grows as clients hold fewer classes;",
+        ("p = 1 against p = 2", "p = 2 against p = 5"),
+    )
+    none_lost = Clause("with all classes on every client it is negligible.", ("p = 10: negligible",))
+    return claim_on(
+        study,
+        f"SAFARI-E2{study.suffix}",
+        "Section 5, Table 1",
+        (grows, none_lost),
+        partial(check_heterogeneity, study=study),
+        (Fault("five classes a client in the place of one", "p = 1 against p = 2", {"fewest": _five_classes}),),
+        lambda ctx: (fedavg(ctx, study, p, s) for p in published.CLASSES for s in (0, 4)),
+    )
+
+
+CLAIMS += [claim_heterogeneity(study) for study in (MNIST, CIFAR)]
+
+
+# ---- The worst case of Theorem 1 -------------------------------------------------------------------------------------
 def check_ceiling(ctx: Context, *, study: Study, method: MakeRuns = fedavg) -> Iterator[Finding]:
     """Accuracy with one class a client against the share of the test set in classes that can be learnt."""
     title = study.at(ctx).title
@@ -137,52 +271,6 @@ def _everyone(ctx: Context, study: Study, p: int, s: int) -> Repeated:
     return fedavg(ctx, study, p, 0)
 
 
-def _as_few(ctx: Context, study: Study, p: int, s: int) -> Repeated:
-    """FedAvg with two clients absent in the place of four, other seeds."""
-    return fedavg(ctx, study, p, min(s, 2), draws=OTHER_SEEDS)
-
-
-def _five_classes(ctx: Context, study: Study, p: int, s: int) -> Repeated:
-    return fedavg(ctx, study, 5, s)
-
-
-def claim_drop(study: Study) -> Claim:
-    """FedAvg loses accuracy where clients are absent."""
-    text = Clause(
-        f"On {study.name} FedAvg loses accuracy as more clients never take part, where clients hold one class (from none absent to two, and from two "
-        "to four of ten) or two classes (from none to four).",
-        ("p = 1: none absent", "p = 1: some absent", "p = 2: none absent"),
-    )
-    name, part = "as many absent, other seeds", "p = 1: some absent against most"
-    return claim_on(
-        study,
-        f"SAFARI-E1{study.suffix}",
-        "Section 5, Table 1",
-        (text,),
-        partial(check_drop, study=study),
-        (Fault(name, part, {"fewer": _as_few}, or_undecided=True),),
-        lambda ctx: make_grid(ctx, study, "FedAvg"),
-    )
-
-
-def claim_heterogeneity(study: Study) -> Claim:
-    """It loses the more the fewer classes clients hold."""
-    grows = Clause(
-        f"On {study.name} the loss of FedAvg to absent clients grows as clients hold fewer classes;",
-        ("p = 1 against p = 2", "p = 2 against p = 5"),
-    )
-    none_lost = Clause("with all classes on every client it is negligible.", ("p = 10: negligible",))
-    return claim_on(
-        study,
-        f"SAFARI-E2{study.suffix}",
-        "Section 5, Table 1",
-        (grows, none_lost),
-        partial(check_heterogeneity, study=study),
-        (Fault("five classes a client in the place of one", "p = 1 against p = 2", {"fewest": _five_classes}),),
-        lambda ctx: (fedavg(ctx, study, p, s) for p in published.CLASSES for s in (0, 4)),
-    )
-
-
 def claim_ceiling(study: Study) -> Claim:
     """It stays below the ceiling that the classes of the others set."""
     text = Clause(
@@ -203,3 +291,6 @@ def claim_ceiling(study: Study) -> Claim:
         ),
         lambda ctx: (fedavg(ctx, study, 1, s) for s in (2, 4)),
     )
+
+
+CLAIMS += [claim_ceiling(study) for study in (MNIST, CIFAR)]

@@ -1,4 +1,4 @@
-"""Repetitions that share a split and differ in the first model, clients and batches, as the paper's do: Tables 8 and 9, claim E9."""
+"""Appendix B.4: Tables 8 and 9, repetitions that share a split and differ in the first model, clients and batches, as the paper's do."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from functools import partial
 
 import numpy as np
 
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Part, Reading
 from fedtheory.claims.chance import chance_of_deviation, chance_of_mean
-from fedtheory.claims.claim import Claim, Fault, Finding, Part, Reading
-from fedtheory.claims.context import Context
 from fedtheory.claims.experiments import Repeated
-from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published
 from paper_checks.safari.protocol import LITTLE
 from paper_checks.safari.readouts import Cell, at_best, beside_server, compare_levels
 from paper_checks.safari.runs import (
+    CIFAR,
     FIRST_MODELS,
     MNIST,
     OTHER,
@@ -29,6 +28,9 @@ from paper_checks.safari.runs import (
     server_alone,
 )
 
+CLAIMS: list[Claim] = []
+
+# ---- Tables 8 and 9 --------------------------------------------------------------------------------------------------
 METHODS: dict[str, MakeRuns] = {"FedAvg": fedavg, "SAFARI": safari}
 #: classes a client and clients absent, of what is repeated
 REPEATED = ((10, 4), (1, 4), (1, 2))
@@ -129,3 +131,6 @@ def claim_repetitions(study: Study) -> Claim:
         ),
         lambda ctx: _needs(ctx, study),
     )
+
+
+CLAIMS += [claim_repetitions(study) for study in (MNIST, CIFAR)]
