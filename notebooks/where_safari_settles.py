@@ -23,7 +23,7 @@ from fedtheory import GradientSteps, run
 from fedtheory.algorithms import Safari
 from fedtheory.measures.ground_truth import ground_truth
 from fedtheory.tools.pictures import draw_band, label_axes
-from paper_checks.safari.limits import settle, sorted_clients
+from paper_checks.safari.z_ours_where_safari_settles import settle, sorted_clients
 from problems.biased_participation import FIRST_ONLY, moments, one_sided_pair
 
 plt.style.use("pictures.mplstyle")

@@ -20,9 +20,7 @@ from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Pooled
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
-from paper_checks.safari.biased import FOUR
-from paper_checks.safari.strongly_convex import FIVE
-from paper_checks.safari.theorems import (
+from paper_checks.safari.notation import (
     BOUND_4,
     BOUND_5,
     CLIENT_4,
@@ -35,6 +33,8 @@ from paper_checks.safari.theorems import (
     THRESHOLD_5,
     value,
 )
+from paper_checks.safari.section_4_a_theorem_4 import FOUR
+from paper_checks.safari.section_4_b_theorem_5 import FIVE
 from problems.biased_participation import one_sided_pair
 from problems.quadratics import Quadratic, scalar_quadratics
 from problems.server import ServerAssisted

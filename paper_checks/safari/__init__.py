@@ -1,8 +1,9 @@
-"""SAFARI (Yang, Qiu, Khanduri, Fang, Liu): its optimisation theory, and its experiments at three sizes.
+"""SAFARI (Yang, Qiu, Khanduri, Fang, Liu), section by section.
 
-`optimisation` has the steps of the proofs (with the lemmas of `lemmas`), `biased` and
-`strongly_convex` the theorems where participation is biased, `limits` where the methods go; see `runs` for
-the sizes of experiments and what was chosen.
+Each section and each appendix of the paper is a module: its statements in the paper's order, each with its proof, its instances and its claim.
+Begin with `notation`, the paper's symbols and formulas, and `section_4_a_theorem_4`. `rounds` and `learners` have the states that theorems speak
+of, `biased_pair` the instance that denies Theorems 4 and 5 as printed, `runs` and `readouts` the experiments, by the rules of `protocol`. What is
+ours stands apart, in `z_ours_*`.
 """
 
 from __future__ import annotations
@@ -11,21 +12,7 @@ from fedtheory.claims.claim import Claim
 from fedtheory.claims.publication import Publication
 from fedtheory.claims.refutation import with_fields
 from paper_checks.instance_fields import SAFARI
-from paper_checks.safari import (
-    biased,
-    cifar,
-    fashion,
-    generalisation,
-    learnability,
-    lemma_one,
-    limits,
-    mnist,
-    no_worse,
-    optimisation,
-    positively_related,
-    strongly_convex,
-    tables,
-)
+from paper_checks.sections import claims_in_order
 
 PAPER = Publication(
     "Understanding Server-Assisted Federated Learning in the Presence of Incomplete Client Participation",
@@ -35,22 +22,4 @@ PAPER = Publication(
     published="ICML",
     read="With its appendix; the text that was read names no version.",
 )
-
-CLAIMS: list[Claim] = with_fields(
-    [
-        *mnist.CLAIMS,
-        *cifar.CLAIMS,
-        *fashion.CLAIMS,
-        *tables.CLAIMS,
-        *optimisation.CLAIMS,
-        *biased.CLAIMS,
-        *strongly_convex.CLAIMS,
-        *limits.CLAIMS,
-        *learnability.CLAIMS,
-        *positively_related.CLAIMS,
-        *generalisation.CLAIMS,
-        *lemma_one.CLAIMS,
-        *no_worse.CLAIMS,
-    ],
-    SAFARI,
-)
+CLAIMS: list[Claim] = with_fields(claims_in_order(__name__, __path__), SAFARI)

@@ -10,8 +10,13 @@ from fedtheory.claims import Assumption
 from fedtheory.claims.transcriptions import Printed, bound_of, compare_printed, read_transcription, right_of
 from paper_checks.formulas import formula
 from paper_checks.given_gradients import gradient_step, weight
-from paper_checks.safari import generalisation, learnability, lemma_one, lemmas, local_steps, positively_related
-from paper_checks.safari import theorems as t
+from paper_checks.safari import notation as t
+from paper_checks.safari.appendix_a_0_a_proof_of_theorem_1 import averaged
+from paper_checks.safari.appendix_a_0_b_proofs_of_theorems_2_and_3 import fewest_by_17, left_by_16, most_by_17
+from paper_checks.safari.appendix_a_0_c_proof_of_theorem_4 import DRIFT_OF_STEPS, inner_product_below
+from paper_checks.safari.appendix_a_1_a_discussions import largest_ratio
+from paper_checks.safari.appendix_a_1_b_proof_of_theorem_5 import moment_below, perturbed, perturbed_below
+from paper_checks.safari.section_3_2_a_assumption_2 import alpha_of_example
 from problems.learning import HiddenPoint
 from problems.thresholds import uniform
 
@@ -31,7 +36,7 @@ _NO_SLOPES = {"G_3": "0", "G_4": "0"}
 #: right sides of (36) and (70), as the lemmas have them
 _INNER_4, _MOMENT_5 = (
     formula(side, **{name: name for name in ("slope", "drift", "K", "L", "sigma_G2")}, **more)
-    for side, more in ((lemmas.inner_product_below, {"G": "G", "eta": "eta_c"}), (lemmas.moment_below, {}))
+    for side, more in ((inner_product_below, {"G": "G", "eta": "eta_c"}), (moment_below, {}))
 )
 _MOMENT_5 = _MOMENT_5.replace("slope", "G_3")
 #: (51)-(52), a round's share of it
@@ -40,9 +45,7 @@ _MIXED_4 = f"2/eta_s*change + {t.DELTA} + {t.PULL_4} + {t.SLOPES_4}"
 
 def _inner_5(dist: Any, drift: Any, G_4: Any, mu: Any, L: Any, K: Any, eta_c: Any) -> Any:
     """The sum over steps of (63), which is right at each pair."""
-    return (
-        -2 * eta_c * K * lemmas.perturbed_below(G_4, 0, dist, drift, mu, L, Fraction(lemmas.PERTURBED.constants["c"]))
-    )
+    return -2 * eta_c * K * perturbed_below(G_4, 0, dist, drift, mu, L, Fraction(perturbed.constants["c"]))
 
 
 _INNER_5 = formula(_inner_5, **{name: name for name in ("dist", "drift", "G_4", "mu", "L", "K", "eta_c")})
@@ -114,7 +117,7 @@ TIES = (
     Printed("SAFARI-C1c, condition R_s, A.1", t.RATIO_4.format(power=2), {"Rc": "1"}, _T4 | _G),
     Printed("SAFARI-C1c, condition R_s (other reading), A.1", t.RATIO_4.format(power=1), {"Rc": "1"}, _T4 | _G),
     Printed("SAFARI-C1c, condition R_s/R_c, A.1 lower end", t.RATIO_4.format(power=2), where=_T4 | _G),
-    Printed("SAFARI-C1c, condition R_s/R_c, A.1 upper end", t.largest_ratio, where={"share": "c/(m*K)"}),
+    Printed("SAFARI-C1c, condition R_s/R_c, A.1 upper end", largest_ratio, where={"share": "c/(m*K)"}),
     *(
         Printed(f"SAFARI-{place}", limit)
         for limit in (_largest_step, bound_of(t.STEP_FOUR, "eta_c"))
@@ -127,7 +130,7 @@ TIES = (
     Printed("SAFARI-T4a, rhs, eq. (28)", t.SERVER_4, where=_ROUND),
     Printed("SAFARI-T4b, rhs, eqs. (35)-(36)", _INNER_4, where=_ROUND | {"drift": t.DRIFT}),
     Printed("SAFARI-T4c, rhs, text after (77); bracket of (41)", t.DRIFT, where=_ROUND),
-    Printed("SAFARI-T4c, condition eta_c, text after (41)", bound_of(local_steps.DRIFT_OF_STEPS.region, "eta_c")),
+    Printed("SAFARI-T4c, condition eta_c, text after (41)", bound_of(DRIFT_OF_STEPS.region, "eta_c")),
     Printed("SAFARI-T4d, rhs, eq. (43)", t.MOMENT_4, {"N2": "K*sigma2/m"}, {"G": "Gn2"}),
     Printed("SAFARI-T4d, rhs, eq. (44)", t.MOMENT_4, where=_ROUND),
     Printed(
@@ -186,9 +189,9 @@ TIES = (
     Printed("SAFARI-T5b, rhs, eqs. (60)-(61): extra term", f"eta_c**2*({t.NOISE_5})", where=_T4),
     Printed(
         "SAFARI-T5c, rhs, text after (65)",
-        lemmas.perturbed_below,
+        perturbed_below,
         {"fz": "f_z", "fy": "f_y"},
-        {"c": str(lemmas.PERTURBED.constants["c"])},
+        {"c": str(perturbed.constants["c"])},
     ),
     *(
         Printed(f"SAFARI-T5c, rhs, eqs. {place}", f"dist + {_INNER_5} + eta_c**2*(Gn2 + {t.NOISE_5})", where=_ROUND)
@@ -217,28 +220,20 @@ TIES = (
     Printed("SAFARI-T1d, rhs, text after Theorem 1", _hidden("epsilon"), _COUNTS, whole=("M0", "m0")),
     Printed("SAFARI-T1a, definition eps, App. A", _hidden("epsilon"), _COUNTS, whole=("M0", "m0")),
     Printed("SAFARI-T1a, definition P_P(x2), App. A", _hidden("mass"), _COUNTS, whole=("M0", "m0")),
-    Printed(
-        "SAFARI-T1a, definition binomial_parameter, App. A",
-        _hidden("mass"),
-        _COUNTS,
-        whole=("M0", "m0"),
-    ),
-    Printed("SAFARI-T1c, rhs (other reading), eq. (6)", learnability.averaged, {"eps": "e", "p1": "p"}),
-    Printed("SAFARI-T1c, rhs, eq. (7)", learnability.averaged, {"eps": "e", "p1": "p"}),
+    Printed("SAFARI-T1a, definition binomial_parameter, App. A", _hidden("mass"), _COUNTS, whole=("M0", "m0")),
+    Printed("SAFARI-T1c, rhs (other reading), eq. (6)", averaged, {"eps": "e", "p1": "p"}),
+    Printed("SAFARI-T1c, rhs, eq. (7)", averaged, {"eps": "e", "p1": "p"}),
     Printed("SAFARI-A2a, definition eps_P(h_t), Sec. 3.2 one-dimensional example", _excess, _INSIDE, _INSIDE),
     Printed(
-        "SAFARI-A2a, definition eps_Q(h_t), Sec. 3.2 one-dimensional example",
-        _excess,
-        {"a1": "a", "b1": "b"},
-        _INSIDE,
+        "SAFARI-A2a, definition eps_Q(h_t), Sec. 3.2 one-dimensional example", _excess, {"a1": "a", "b1": "b"}, _INSIDE
     ),
     Printed(
         "SAFARI-A2a, constant alpha, Sec. 3.2 one-dimensional example",
-        positively_related.alpha_of_example,
+        alpha_of_example,
         where={"narrow": "b1 - a1", "wide": "b - a"},
     ),
     *(
-        Printed(f"SAFARI-{place}", generalisation.alone_order, {beta: "b", "n": "samples", "c": "1"}, {"n": n})
+        Printed(f"SAFARI-{place}", t.alone_order, {beta: "b", "n": "samples", "c": "1"}, {"n": n})
         for place, beta, n in (
             ("T2b, rhs, Sec. 3.2: centralised learning, n samples", "beta_Q", "samples/dH"),
             ("T2b, rhs, Sec. 3.2: first term of (1), n = nT+nS", "beta_Q", "(nT + nS)/dH"),
@@ -250,9 +245,9 @@ TIES = (
             ("T3, rhs, unnumbered line after (21)", "beta_P", "1/A"),
         )
     ),
-    Printed("SAFARI-T2c, rhs, Sec. 3.2: to (SA-FL)", generalisation.pooled_order, {"beta_Q": "b"}, {"n": "nT + nS"}),
+    Printed("SAFARI-T2c, rhs, Sec. 3.2: to (SA-FL)", t.pooled_order, {"beta_Q": "b"}, {"n": "nT + nS"}),
     *(
-        Printed(f"SAFARI-{place}", lemma_one.complexity, {"mm": n, "nT": n}, {"n": n, "d": "dH", "outside": outside})
+        Printed(f"SAFARI-{place}", t.complexity, {"mm": n, "nT": n}, {"n": n, "d": "dH", "outside": outside})
         for place, n, outside in (
             ("L1, definition A(m,delta), Lemma 1", "n0", "0"),
             ("L1, definition A(m,delta) (other reading), Lemma 1", "n0", "1"),
@@ -261,12 +256,12 @@ TIES = (
             ("T3a, rhs, text after Theorem 3: Rhat_P(hhat*_Q) - Rhat_P(h*_P)", "n0", "0"),
         )
     ),
-    Printed("SAFARI-L1, rhs, eq. (16)", lemma_one.room, {"Rh1": "0", "Rh2": "0", "PS": "p", "PSh": "phat"}),
-    Printed("SAFARI-L1b, rhs, eq. (17), left bound on Phat_S", lemma_one.fewest, {"PS": "p"}),
-    Printed("SAFARI-L1b, rhs, eq. (17), right bound on Phat_S", lemma_one.most, {"PS": "p"}),
-    Printed("SAFARI-T3, rhs, eq. (20)", lemma_one.room, {"Rh1": "0", "Rh2": "0", "Pn": "p", "Ph": "phat"}),
-    Printed("SAFARI-T3, rhs, eq. (21)", lemma_one.room, where={"p": "epsP**beta_P", "phat": "epsP**beta_P"}),
-    Printed("SAFARI-L2, rhs, eq. (23)", lemma_one.room, {"Rq": "0", "Rp": "0", "Pn": "p", "Ph": "phat"}),
+    Printed("SAFARI-L1, rhs, eq. (16)", left_by_16, {"Rh1": "0", "Rh2": "0", "PS": "p", "PSh": "phat"}),
+    Printed("SAFARI-L1b, rhs, eq. (17), left bound on Phat_S", fewest_by_17, {"PS": "p"}),
+    Printed("SAFARI-L1b, rhs, eq. (17), right bound on Phat_S", most_by_17, {"PS": "p"}),
+    Printed("SAFARI-T3, rhs, eq. (20)", left_by_16, {"Rh1": "0", "Rh2": "0", "Pn": "p", "Ph": "phat"}),
+    Printed("SAFARI-T3, rhs, eq. (21)", left_by_16, where={"p": "epsP**beta_P", "phat": "epsP**beta_P"}),
+    Printed("SAFARI-L2, rhs, eq. (23)", left_by_16, {"Rq": "0", "Rp": "0", "Pn": "p", "Ph": "phat"}),
 )
 UNTIED = {
     "the claim has it in words: an assumption, an order, or what a letter stands for": (

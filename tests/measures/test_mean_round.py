@@ -12,7 +12,7 @@ from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.mean_round import mean_fixed_point, mean_round
 from fedtheory.running.runner import run
-from paper_checks.safari.limits import PRESENT, STEPS, settle, sorted_clients
+from paper_checks.safari.z_ours_where_safari_settles import PRESENT, STEPS, settle, sorted_clients
 from problems.biased_participation import mean_limit, one_sided_pair
 from problems.quadratics import random_quadratics, scalar_quadratics
 

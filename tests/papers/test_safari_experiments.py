@@ -20,8 +20,8 @@ from fedtheory.claims.references import Reference
 from fedtheory.local.stochastic import Epochs
 from fedtheory.running.families import build_problem, make_first_model
 from paper_checks.kept import FOLDER
-from paper_checks.safari import CLAIMS, degradation, gains, published, readouts, rounds, runs
-from paper_checks.safari.repetitions import repeat
+from paper_checks.safari import CLAIMS, published, readouts, runs, section_5_a_fedavg, section_5_b_safari
+from paper_checks.safari.appendix_b_4_random_initializations import repeat
 from problems.datasets import load
 from problems.networks.families import load_part
 
@@ -203,6 +203,6 @@ def test_words_at_the_papers_size_do_not_hang_on_the_readout(monkeypatch) -> Non
     """The best round was chosen on the seeds that are judged there; the mean of the last rounds gives the same words."""
     context = Context(size="paper", data=DATA, results=str(FOLDER / "paper"))
     ids = [f"SAFARI-E{k}" for k in ("1", "2", "3", "4", "6", "11")]
-    for module in (readouts, degradation, gains, rounds):
+    for module in (readouts, section_5_a_fedavg, section_5_b_safari):
         monkeypatch.setattr(module, "at_best", readouts.at_end)
     assert {check_one(Reference(SOURCE, id), context).status for id in ids} == {"reproduced"}

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from paper_checks.safari import (
-    biased,
-    no_worse,
-    strongly_convex,
-)
+from paper_checks.safari.appendix_a_0_b_proofs_of_theorems_2_and_3 import COIN, replay_l2
+from paper_checks.safari.biased_pair import in_fractions
+from paper_checks.safari.section_4_a_theorem_4 import FOUR, replay_four
+from paper_checks.safari.section_4_b_theorem_5 import FIVE, replay_five
 from problems.biased_participation import moments, round_down
 
 
@@ -28,21 +27,21 @@ def test_moments_rounded_down_stay_below() -> None:
 )
 def test_an_instance_beyond_the_assumptions_refutes_nothing(changed) -> None:
     """Theorem 4's step condition, its start, and its condition on q."""
-    assert not biased.replay_four(biased.FOUR | changed).admissible
+    assert not replay_four(FOUR | changed).admissible
 
 
 @pytest.mark.parametrize(
     "changed", [{"rounds": 1000}, {"lam": 100}], ids=["paths too near the minimiser", "curvature too small"]
 )
 def test_theorem_5s_condition_is_asked_at_every_point(changed) -> None:
-    assert not strongly_convex.replay_five(strongly_convex.FIVE | changed).admissible
+    assert not replay_five(FIVE | changed).admissible
 
 
 def test_the_condition_on_q_holds_on_drawn_paths() -> None:
     """Theorem 4's condition as printed, on paths of the instance."""
     import numpy as np
 
-    i = biased.read(biased.FOUR)
+    i = in_fractions(FOUR)
     q, h = float(i["q"]), float(i["eta_s"])
     x = np.full(500, float(i["x0"]))
     largest = np.zeros((2, 500))
@@ -59,5 +58,5 @@ def test_the_condition_on_q_holds_on_drawn_paths() -> None:
 
 def test_lemma_2s_counterexample_needs_clients_that_outweigh_the_server() -> None:
     """Otherwise the pooled minimiser follows the server's sample, and the excess is not what the lemma speaks of."""
-    assert no_worse.replay_l2(no_worse.COIN).violated
-    assert not no_worse.replay_l2(no_worse.COIN | {"n_S": 1000}).admissible
+    assert replay_l2(COIN).violated
+    assert not replay_l2(COIN | {"n_S": 1000}).admissible

@@ -26,10 +26,9 @@ from paper_checks.fedpd import variance_reduced as oracle_two
 from paper_checks.fedslr import bounds as fedslr
 from paper_checks.fedslr import printed as fedslr_tables
 from paper_checks.fedslr.appendix_c_3_proof_of_theorem_1 import drift_allowed
-from paper_checks.safari import generalisation as learning
-from paper_checks.safari import lemmas as safari
-from paper_checks.safari import no_worse
+from paper_checks.safari import notation as safari
 from paper_checks.safari import published as safari_tables
+from paper_checks.safari.appendix_a_1_b_proof_of_theorem_5 import perturbed_below
 from paper_checks.second_readings import PAPERS, TABLES, list_differences, read_second
 
 PAPER_CHECKS = Path(__file__).resolve().parents[2] / "paper_checks"
@@ -171,9 +170,9 @@ MUTANTS = {
         Mutant("P theta", afedpd_rounds.mean_dual_step, "P * theta", "theta", ("S1, recursion, App. B.3.2",)),
     ),
     "safari": (
-        Mutant("1/(1 - beta)", learning.exponent, "1 / (2", "1 / (1", ("T3, rhs, Theorem 3", "T2c, rhs, Sec. 3.2: to")),
-        Mutant("A with d^2", no_worse.complexity, "d / n * log(n / d) +", "d**2 / n * log(n / d) +", ("L1, definition A(m,delta) (",)),
-        Mutant("2 L in (63)", safari.perturbed_below, "zx2 * L", "zx2 * 2 * L", ("T5c, rhs, text after (65)",)),
+        Mutant("1/(1 - beta)", safari.exponent, "1 / (2", "1 / (1", ("T3, rhs, Theorem 3", "T2c, rhs, Sec. 3.2: to")),
+        Mutant("A with d^2", safari.complexity, "d / n * log(n / d) +", "d**2 / n * log(n / d) +", ("L1, definition A(m,delta) (",)),
+        Mutant("2 L in (63)", perturbed_below, "zx2 * L", "zx2 * 2 * L", ("T5c, rhs, text after (65)",)),
     ),
     "dualfl": (
         Mutant("(n + 1)^3", bounds.steps_of_8, "4 + gamma", "3 + gamma", ("T3.4, rhs, Thm 3.4, first",)),

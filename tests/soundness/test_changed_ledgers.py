@@ -80,10 +80,15 @@ def test_a_sample_is_the_same_for_a_seed_and_takes_the_papers_in_turn() -> None:
 @pytest.mark.parametrize(
     ("module", "old", "new", "outcome"),
     [
-        ("safari/lemma_one.py", "import", "imports", changes.NOT_SAID),
-        ("safari/learnability.py", '"4*epsilon*abs(h - f_1) +', '"5*epsilon*abs(h - f_1) +', changes.WORD_CHANGES),
+        ("safari/appendix_a_0_b_proofs_of_theorems_2_and_3.py", "import", "imports", changes.NOT_SAID),
+        (
+            "safari/appendix_a_0_a_proof_of_theorem_1.py",
+            '"4*epsilon*abs(h - f_1) +',
+            '"5*epsilon*abs(h - f_1) +',
+            changes.WORD_CHANGES,
+        ),
         ("safari/published.py", "57.05)", "57.15)", changes.READERS_DIFFER),
-        ("safari/theorems.py", "#: the noise of (61)", "#: noise", changes.UNREAD),
+        ("safari/notation.py", "#: the noise of (61)", "#: noise", changes.UNREAD),
     ],
 )
 def test_changes_have_their_outcomes(module: str, old: str, new: str, outcome: str) -> None:

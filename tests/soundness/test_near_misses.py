@@ -23,7 +23,7 @@ from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.refutations import Instance
 from paper_checks.averaged_quadratics import MEAN_OF_CLIENTS
 from paper_checks.fedslr.appendix_c_4_proof_of_theorem_2 import stationary
-from paper_checks.safari.lemmas import PERTURBED
+from paper_checks.safari.appendix_a_1_b_proof_of_theorem_5 import perturbed
 from tests.support.theorems import CONVERGES, GRADIENT_DESCENT
 
 
@@ -124,7 +124,7 @@ def _descent(w: Any, p: Any, c: Any) -> Any:
 
 DESCENT = Lemma("descent", "(31)", "0 < L, 0 < eta", _descent, {"c": 1})
 
-LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": PERTURBED, "stationary": stationary}
+LEMMAS = {"descent": DESCENT, "drift": DRIFT_STEP, "perturbed": perturbed, "stationary": stationary}
 
 
 @pytest.mark.parametrize("name", LEMMAS)
@@ -158,7 +158,7 @@ def test_terms_are_the_summands_with_their_factors() -> None:
     ]
 
 
-@pytest.mark.parametrize("lemma", [SHARP, PERTURBED], ids=["descent", "perturbed"])
+@pytest.mark.parametrize("lemma", [SHARP, perturbed], ids=["descent", "perturbed"])
 def test_what_falls_with_one_per_cent_falls_farther_out(lemma: Lemma) -> None:
     """What the judge concludes from linearity, asked of the engine."""
     case = lemma.cases[0]

@@ -1,18 +1,20 @@
-"""Many clients: the Fashion-MNIST experiments (Tables 6 and 7, claim E8) on data at hand."""
+"""Appendix B.3: Tables 6 and 7, many clients: the Fashion-MNIST experiments on data at hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from fedtheory.claims.claim import Fault, Finding, Reading
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Reading
 from fedtheory.claims.experiments import Repeated
-from fedtheory.claims.protocol import Clause
 from paper_checks.safari import published
 from paper_checks.safari.protocol import DOUBT
 from paper_checks.safari.readouts import Cell, beside_server, compare_levels, exceeds
 from paper_checks.safari.runs import ALL, FASHION, OTHER_SEEDS, Draws, chosen, claim_on, fedavg, safari, server_alone
+from paper_checks.safari.section_5_b_safari import SMALLEST_SET
 
+CLAIMS: list[Claim] = []
+
+# ---- Tables 6 and 7 --------------------------------------------------------------------------------------------------
 #: classes a client, which the paper does not give
 CLASSES_HELD = 2
 FIFTHS = (0, 1, 2, 3, 4)  #: of the clients, that never take part
@@ -29,6 +31,11 @@ def _fedavg(ctx: Context, fifths: int, server: int | None = None, draws: Draws =
 def _safari(ctx: Context, server: int, draws: Draws = ALL) -> Repeated:
     absent = FASHION.at(ctx).clients * SERVER_ABSENT // 5
     return safari(ctx, FASHION, CLASSES_HELD, absent, server=server, draws=draws)
+
+
+def _shown(ctx: Context) -> tuple[int, ...]:
+    """Fifths that are run: those that decide at laptop size."""
+    return (0, 3, 4) if ctx.size == "laptop" else FIFTHS
 
 
 def check_many_clients(
@@ -69,11 +76,6 @@ def check_many_clients(
     yield chosen(ctx, FASHION)
 
 
-def _shown(ctx: Context) -> tuple[int, ...]:
-    """Fifths that are run: those that decide at laptop size."""
-    return (0, 3, 4) if ctx.size == "laptop" else FIFTHS
-
-
 def _none_more(ctx: Context, fifths: int) -> Repeated:
     return _fedavg(ctx, 0, draws=OTHER_SEEDS)
 
@@ -90,32 +92,26 @@ def _needs(ctx: Context) -> Iterator[Repeated]:
     yield server_alone(ctx, FASHION)
 
 
-_CLAUSES = (
-    Clause(
-        "With many clients (Fashion-MNIST) FedAvg loses more than two points where three or four fifths of them never take part,",
-        ("none absent against most", "none absent against three fifths"),
-    ),
-    Clause(
-        "and where three fifths never do SAFARI gains with the server's data, from none to 1 %, to 10 % and to 20 % of it.",
-        ("FedAvg to the smallest set", "the smallest set to the next", "the next set to the largest"),
-    ),
-)
-CLAIMS = [
+CLAIMS += [
     claim_on(
         FASHION,
         "SAFARI-E8",
         "Appendix B.3, Tables 6 and 7",
-        _CLAUSES,
+        (
+            Clause(
+                "With many clients (Fashion-MNIST) FedAvg loses more than two points where three or four fifths of them never take part,",
+                ("none absent against most", "none absent against three fifths"),
+            ),
+            Clause(
+                "and where three fifths never do SAFARI gains with the server's data, from none to 1 %, to 10 % and to 20 % of it.",
+                ("FedAvg to the smallest set", "the smallest set to the next", "the next set to the largest"),
+            ),
+        ),
         check_many_clients,
         (
             Fault("none absent, other seeds", "none absent against most", {"fewer": _none_more}, or_undecided=True),
-            Fault(
-                "a server that uses the smallest set whatever it holds, other seeds",
-                "the smallest set to the next",
-                {"larger": _still_small},
-                or_undecided=True,
-            ),
+            Fault(SMALLEST_SET, "the smallest set to the next", {"larger": _still_small}, or_undecided=True),
         ),
         _needs,
-    ),
+    )
 ]

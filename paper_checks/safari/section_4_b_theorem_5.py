@@ -1,64 +1,100 @@
-"""SAFARI's Theorem 5 as printed, on the biased pair (`biased`), and corrected; its constants."""
+"""Section 4: Theorem 5 as printed, on the biased pair, and corrected; Corollary 2 and Remark 4."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fedtheory.claims import (
-    Assumption,
-    Claim,
-    Context,
-    Fault,
-    Finding,
-    Picture,
-    Reading,
-    Replay,
-    Theorem,
-    assume,
-    assume_constant,
-    disproved,
-    draw_bound,
-    refute,
-    state,
-)
+from fedtheory.claims import Context, Inside, Theorem, assume, assume_constant, disproved, draw_bound, refute
+from fedtheory.claims.claim import Assumption, Claim, Fault, Finding, Picture, Reading, Replay
+from fedtheory.claims.statements.worlds import Parameters
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from paper_checks.safari import transcribed
-from paper_checks.safari.biased import (
-    BIASED,
-    assume_moments,
-    floor_holds,
-    in_floats,
-    moments_part,
-    read,
-)
-from paper_checks.safari.convergence import LOG_RATE_5, RATE_5, THEOREM_5
-from paper_checks.safari.optimisation import CONVEX, INDEPENDENT, PAPER
-from paper_checks.safari.theorems import (
+from paper_checks.safari.appendix_a_1_b_proof_of_theorem_5 import CLIENT_ROUND_5
+from paper_checks.safari.biased_pair import BIASED, assume_moments, floor_holds, in_floats, in_fractions, moments_part
+from paper_checks.safari.notation import (
     BOUND_5,
     BY_ETABAR,
+    CLIENT_DISTANCE,
     CLIENTS_5,
+    CONVEX,
     CORRECTED_5,
     DELTABAR,
     ETABAR,
-    MIXED_5,
-    MIXED_BY_ETABAR,
+    EXCESS_5,
+    INDEPENDENT,
     PRINTED_5,
     SERVER_5,
+    SERVER_DISTANCE,
     STEP_5,
     THRESHOLD_5,
+    claim,
     of_rounds,
     value,
 )
+from paper_checks.safari.rounds import ENDS, OF_NOISE, OF_SERVER, SLOPE, rounds_of
 from paper_checks.safari.transcribed import assume_transcribed
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.biased_participation import moments, one_sided_pair, round_down, round_maps
 
-RATE = "the condition on q as printed gives the rate"
+CLAIMS: list[Claim] = []
+
+# ---- Theorem 5 -------------------------------------------------------------------------------------------------------
+#: etabar <= mu/(16 L) is eta_c <= 1/(8 L K), and gives eta_s <= 2/(L + mu)
+REGION_5 = "0 < mu < L, 0 < etabar <= mu/(16*L), 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_G2, 0 <= sigma_s2, 0 <= q <= 1"
+SERVER_5_GIVEN = {**OF_NOISE, "server_centred_x": "O[r] == 0"}
+
+
+def steps_5(p: Parameters) -> tuple[Any, Any]:
+    """Both by etabar."""
+    return p.etabar * 2 / (p.mu * p.K), p.etabar * (p.L + p.mu) / (p.L * p.mu * 2)
+
+
+OF_D = {"dist": "D[r]", "G_3": "S[r]", "G_4": "H[r]"}
+SERVER_5_STEPS = f"""
+  cocoercive: -Q[r] <= -L*mu/(L + mu)*D[r] - S[r]/(L + mu)                               by derivation
+  server_moved: B[r] == D[r] - 2*eta_s*Q[r] - 2*eta_s*O[r] + eta_s**2*(S[r] + 2*Z[r] + U[r])      by identity
+  server:  B[r] <= {of_rounds(SERVER_DISTANCE, **OF_D)}
+             by combine server_moved, cocoercive, {", ".join(SERVER_5_GIVEN)}
+"""
+SERVER_5_QUANTITIES = {
+    "D": "mean(norm2(x))",
+    **OF_SERVER,
+    **SLOPE,
+    "B": "mean(norm2(x_server))",
+    "Q": "mean(dot(g, x))",
+    "O": "mean(dot(xi, x))",
+}
+THEOREM_5 = Theorem(
+    name="Theorem 5, corrected",
+    region=REGION_5,
+    states=rounds_of(steps_5, convex=True, who="coin"),
+    rounds={"r": 0, "R": 0},
+    where=BY_ETABAR,
+    quantities={**SERVER_5_QUANTITIES, "A": "mean(norm2(x_clients))", "H": "over"},
+    given={
+        "clients": f"A[r] <= {of_rounds(CLIENT_DISTANCE, **OF_D)}",
+        **SERVER_5_GIVEN,
+        "condition": f"{of_rounds(EXCESS_5.format(**CORRECTED_5), **OF_D)} <= 0",
+    },
+    inside={"clients": Inside(CLIENT_ROUND_5, "E", {**ENDS, "over": "over"})},
+    claim=f"D[R] <= {of_rounds(BOUND_5, dist='D[0]')}",
+    proof=SERVER_5_STEPS
+    + f"""
+  coin:    D[r+1] == q*A[r] + (1 - q)*B[r]                                               by identity
+  step:    D[r+1] <= (1 - etabar)*D[r] + etabar*({DELTABAR})
+             by combine coin, q*clients, (1 - q)*server, etabar*condition
+  one:     0 <= {of_rounds(DELTABAR, q="1")}                                             by combine
+  none:    0 <= {of_rounds(DELTABAR, q="0")}                                             by combine
+  either:  0 <= {DELTABAR}                                                               by combine q*one, (1 - q)*none
+  done:    claim             by induction R: base combine either; step combine (1 - etabar)*ih, step(r=R)
+""",
+)
 #: how near to x* a path of Theorem 5's instance comes
 NEAREST = Fraction(1, 100)
 #: Theorem 5's instance: mu = L = lam, etabar = lam eta_s
@@ -111,11 +147,7 @@ def assumed_five(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
         assume("F_i = (lam/2)(x - b_i)^2, so that L = mu = lam", "0 < L == mu", **values),
         assume_constant("Assumption 5 over lam, for lam = 1", one_sided_pair(), "G_centred", "<=", 1),
         assume("eta_s is at most 2/(L + mu)", STEP_5, **values),
-        assume(
-            "etabar by the clients' step and by the server's",
-            f"{ETABAR[0]} == etabar == {ETABAR[1]}",
-            **values,
-        ),
+        assume("etabar by the clients' step and by the server's", f"{ETABAR[0]} == etabar == {ETABAR[1]}", **values),
         assume("eta_c <= 1/(8LK), which the proof needs besides", "eta_c <= 1/(8*L*K)", **values),
         assume("x stays at 1/100 or above on every path", f"{NEAREST} <= (1 - etabar)**R", **values),
         assume("and at 1 or below", "x <= 1", x=i["x0"]),
@@ -125,7 +157,7 @@ def assumed_five(i: Mapping[str, Any]) -> tuple[Assumption, ...]:
 
 def replay_five(instance: Mapping[str, Any]) -> Replay:
     """E (x_R - x*)^2 against the printed bound."""
-    i = read(instance)
+    i = in_fractions(instance)
     numeric = in_floats(i)
     exact, floats = (
         moments(
@@ -160,25 +192,75 @@ def draw_five(i: Mapping[str, Any]) -> Picture:
     )
 
 
-CORRECTED = "with 16 and 1/(L mu)"
-
-
 def check_t5(ctx: Context, *, instance: Mapping[str, Any] = FIVE, bias: Fraction = Fraction(0)) -> Iterator[Finding]:
     """The printed bound on the biased pair."""
     yield refute(
         "printed bound", replay_five, dict(instance), text="The one client that takes part pulls to its own minimiser."
     )
     yield moments_part(1000, bias)
-    yield draw_five(read(instance))
+    yield draw_five(in_fractions(instance))
     yield Reading(
-        "4 and 1/(L + mu) may be slips for 16 and 1/(L mu): (78) has the former, and 1/(L + mu) is no length over a gradient squared, so "
-        "that a change "
-        "of units breaks the theorem. So corrected it is true, and says little where participation is biased: on this pair its condition "
-        "on q fails at "
-        "x < 4q/(1+q), twice as far out as where the method goes, for every fixed q > 0."
+        "4 and 1/(L + mu) may be slips for 16 and 1/(L mu): (78) has the former, and 1/(L + mu) is no length over a gradient squared, so that a "
+        "change of units breaks the theorem. So corrected it is true, and says little where participation is biased: on this pair its condition on q "
+        "fails at x < 4q/(1+q), twice as far out as where the method goes, for every fixed q > 0."
     )
 
 
+CLAIMS += [
+    claim(
+        "SAFARI-T5",
+        "Theorem 5",
+        "E ||x_R - x*||^2 <= (1 - etabar)^R ||x_0 - x*||^2 + deltabar, for q at most a threshold with 4 etabar/mu^2 and 1/(L + mu).",
+        [Step("with 16 and 1/(L mu)", THEOREM_5, "repaired")],
+        kind="rate",
+        besides=check_t5,
+        faults=(Fault("no client rounds", "printed bound", {"instance": FIVE | {"q": "0"}}, holds=True), BIASED),
+        assumptions=(
+            *CONVEX,
+            INDEPENDENT,
+            "eta_s <= 2/(L+mu)",
+            "etabar = eta_c K mu/2 = 2 eta_s L mu/(L+mu)",
+            "q at most the printed threshold at every r",
+        ),
+        readings=(
+            "The corrected condition is asked for in expectation only, which is less than in every round of every path.",
+            "Its G_3 and G_4 are those of the run itself, which depends on q: it cannot be used to choose q beforehand.",
+        ),
+        repaired="The threshold has 16 etabar/mu^2 and 1/(L mu), and eta_c <= 1/(8LK), which is etabar <= mu/(16 L).",
+        replay=replay_five,
+    )
+]
+
+# ---- Corollary 2 -----------------------------------------------------------------------------------------------------
+#: at most deltabar/etabar, for etabar <= mu/(16 L)
+OF_ORDER_5 = "16*q*sigma_G2/mu**2 + 4*q*sigma2/(mu**2*m*K) + (1 - q)*(L + mu)**2/(4*L**2*mu**2)*sigma_s2 + 45*q/(8*mu**2*K)*(sigma2 + 6*K*sigma_G2)"
+RATE_5 = replace(
+    THEOREM_5,
+    name="Corollary 2, corrected",
+    claim=f"D[R] <= exp(-etabar*R)*D[0] + etabar*({OF_ORDER_5})",
+    proof=THEOREM_5.proof.replace("done:    claim ", f"five:    {THEOREM_5.claim} ")
+    + """
+  far:     0 <= D[r]                                                                     by derivation
+  tangent: 1 - etabar <= exp(-etabar)                                                    by exponential -etabar
+  falls:   (1 - etabar)**R <= exp(-etabar*R)
+             by induction R: base combine; step combine (1 - etabar)*ih, exp(-etabar*R)*tangent
+  done:    claim                                                                         by combine five, far(r=0), D[0]*falls
+""",
+)
+#: after N rounds with etabar = c log(N)/N; exp(-c log(N)) is N^{-c}
+LOG_RATE_5 = replace(
+    RATE_5,
+    region=f"{REGION_5}, 0 < c",
+    rounds={**RATE_5.rounds, "N": 1},
+    given={**RATE_5.given, "steps": "etabar*N == c*log(N)"},
+    claim=f"D[N] <= exp(-c*log(N))*D[0] + c*log(N)/N*({OF_ORDER_5})",
+    proof=RATE_5.proof.replace("done:    claim ", f"any:     {RATE_5.claim} ")
+    + """
+  same:    1 + (etabar*N - c*log(N)) <= exp(etabar*N - c*log(N))                         by exponential etabar*N - c*log(N)
+  power:   exp(-etabar*N) <= exp(-c*log(N))                                              by combine exp(-etabar*N)*same, (-exp(-etabar*N))*steps
+  done:    claim                                                                         by combine any(R=N), D[0]*power, ((ORDER)/N)*steps
+""".replace("ORDER", OF_ORDER_5),
+)
 CONCENTRATES = (
     "where f_1 takes part in every client round E x_r >= 2q/(1+q) = 2/3 from x_0 = 1 on, and one coin moves x_r by h |2 - x| (1 - h)^k <= 2 h "
     "(1 - h)^k, k rounds later, so that the squares of what the coins can do add up to at most 4h/(2 - h) <= 4h and, by McDiarmid's inequality, "
@@ -203,40 +285,6 @@ def stays_away(ratio: int = 2) -> bool:
     )
 
 
-def check_rate(
-    ctx: Context,
-    *,
-    ratio: int = 2,
-    bias: Fraction = Fraction(0),
-    printed: Mapping[str, str] = PRINTED_5,
-) -> Iterator[Finding]:
-    """Under Theorem 5's condition on q as printed no rate follows."""
-    yield moments_part(1, bias)
-    i = read(FIVE)
-    neutral = assume(
-        "where the client with its minimiser at 0 is chosen, at every x != 0",
-        f"q <= {THRESHOLD_5.format(**printed)}",
-        **values_five(i),
-        **slopes_at(Fraction(1), 0, i["lam"]),
-    )
-    met = all(assumption.met for assumption in (*assume_condition_five(i, printed), neutral))
-    yield disproved(
-        "the condition on q as printed gives the rate",
-        met and stays_away(ratio),
-        "f_i = (lam/2)(x - b_i)^2 with b = 1, 0, -1, of which the last never takes part; L = mu = lam = 1000, q = 1/2, every gradient exact, "
-        f"h = etabar <= 1/200: {CONCENTRATES}",
-    )
-    yield draw_rate()
-    yield Reading(
-        "Corollary 2 and Remark 4 inherit Theorem 5's assumptions, its condition on q among them, and one check decides both: what is wrong with "
-        "them is what is wrong with that condition (SAFARI-T5). Who takes part is arbitrary in the paper, and may depend on the model. Printed is "
-        "Omega(log(R)/R) of the steps, which is read as of that order."
-    )
-    yield Reading(
-        "So corrected they say little where participation is biased: for fixed q > 0 the condition fails near x*, where server rounds lead."
-    )
-
-
 def draw_rate(rounds: int = 3000) -> Picture:
     """E x_R^2 on the biased pair with etabar = 2 log(R)/R, against the order 1/R."""
     counts = [100 * 2**k for k in range(9)]
@@ -255,11 +303,43 @@ def draw_rate(rounds: int = 3000) -> Picture:
     )
 
 
-def rate(id: str, source: str, statement: str) -> Claim:
+RATE = "the condition on q as printed gives the rate"
+
+
+def check_rate(
+    ctx: Context, *, ratio: int = 2, bias: Fraction = Fraction(0), printed: Mapping[str, str] = PRINTED_5
+) -> Iterator[Finding]:
+    """Under Theorem 5's condition on q as printed no rate follows."""
+    yield moments_part(1, bias)
+    i = in_fractions(FIVE)
+    neutral = assume(
+        "where the client with its minimiser at 0 is chosen, at every x != 0",
+        f"q <= {THRESHOLD_5.format(**printed)}",
+        **values_five(i),
+        **slopes_at(Fraction(1), 0, i["lam"]),
+    )
+    met = all(assumption.met for assumption in (*assume_condition_five(i, printed), neutral))
+    yield disproved(
+        RATE,
+        met and stays_away(ratio),
+        "f_i = (lam/2)(x - b_i)^2 with b = 1, 0, -1, of which the last never takes part; L = mu = lam = 1000, q = 1/2, every gradient exact, "
+        f"h = etabar <= 1/200: {CONCENTRATES}",
+    )
+    yield draw_rate()
+    yield Reading(
+        "Corollary 2 and Remark 4 inherit Theorem 5's assumptions, its condition on q among them, and one check decides both: what is wrong with "
+        "them is what is wrong with that condition (SAFARI-T5). Who takes part is arbitrary in the paper, and may depend on the model. Printed is "
+        "Omega(log(R)/R) of the steps, which is read as of that order."
+    )
+    yield Reading(
+        "So corrected they say little where participation is biased: for fixed q > 0 the condition fails near x*, where server rounds lead."
+    )
+
+
+def claim_rate(id: str, source: str, statement: str) -> Claim:
     """What is concluded from Theorem 5 for steps of order log(R)/R, under its condition on q."""
-    return claim_steps(
+    return claim(
         id,
-        PAPER,
         source,
         statement,
         [
@@ -281,92 +361,20 @@ def rate(id: str, source: str, statement: str) -> Claim:
     )
 
 
-#: what a round adds to (1 - etabar) times the squared distance, without slopes: delta in (84)
-ADDED_5 = of_rounds(MIXED_5, dist="0", G_3="0", G_4="0")
-ANY_SIZES = "0 < mu <= L, 0 < etabar < 1, 0 <= q <= 1, 1 <= K, 1 <= m, 0 <= sigma2, 0 <= sigma_s2, 0 <= sigma_G2"
-GEOMETRIC = Theorem(
-    name="(84)-(85)",
-    region=ANY_SIZES,
-    where=BY_ETABAR,
-    rounds={"j": 0, "R": 0},
-    claim=(
-        f"sum((1 - etabar)**j, j, 0, R-1)*({ADDED_5}) == (1 - (1 - etabar)**R)*({DELTABAR})",
-        f"sum((1 - etabar)**j, j, 0, R-1)*({ADDED_5}) <= {DELTABAR}",
-    ),
-    proof=f"""
-  sums:    etabar*sum((1 - etabar)**j, j, 0, R-1) == 1 - (1 - etabar)**R      by induction R: base combine; step combine ih
-  whole:   claim 1                                                            by combine ({DELTABAR})*sums
-  one:     0 <= {of_rounds(DELTABAR, q="1")}                                  by combine
-  none:    0 <= {of_rounds(DELTABAR, q="0")}                                  by combine
-  either:  0 <= {DELTABAR}                                                    by combine q*one, (1 - q)*none
-  done:    claim 2                                                            by combine whole, (1 - etabar)**R*either
-""",
-)
-
-
-def mixture(constants: Mapping[str, str]) -> Theorem:
-    """(78)-(80), the mixture of the one-step bounds, is (81)-(82) with these constants; G_4 is a difference, and may be negative."""
-    return Theorem(
-        name="(78)-(82)",
-        region=f"{ANY_SIZES}, 0 <= dist, 0 <= G_3, 0 <= here, 0 <= there",
-        where={**BY_ETABAR, "G_4": "here - there"},
-        claim=f"{MIXED_5} == {MIXED_BY_ETABAR.format(**constants)}",
-        proof="done: claim by combine",
-    )
-
-
-CLAIMS: list[Claim] = [
-    claim_steps(
-        "SAFARI-T5",
-        PAPER,
-        "Theorem 5",
-        "E ||x_R - x*||^2 <= (1 - etabar)^R ||x_0 - x*||^2 + deltabar, for q at most a threshold with 4 etabar/mu^2 and 1/(L + mu).",
-        [Step(CORRECTED, THEOREM_5, "repaired")],
-        kind="rate",
-        besides=check_t5,
-        faults=(Fault("no client rounds", "printed bound", {"instance": FIVE | {"q": "0"}}, holds=True), BIASED),
-        assumptions=(
-            *CONVEX,
-            INDEPENDENT,
-            "eta_s <= 2/(L+mu)",
-            "etabar = eta_c K mu/2 = 2 eta_s L mu/(L+mu)",
-            "q at most the printed threshold at every r",
-        ),
-        readings=(
-            "The corrected condition is asked for in expectation only, which is less than in every round of every path.",
-            "Its G_3 and G_4 are those of the run itself, which depends on q: it cannot be used to choose q beforehand.",
-        ),
-        repaired="The threshold has 16 etabar/mu^2 and 1/(L mu), and eta_c <= 1/(8LK), which is etabar <= mu/(16 L).",
-        replay=replay_five,
-    ),
-    state(
-        "SAFARI-T5f",
-        PAPER,
-        "(78)-(83)",
-        "(78) to (80), the mixture of the one-step bounds, is (81) and (82), where the clients' slope has the coefficient 4 q etabar/mu^2 (...), and "
-        "what is beside it is not positive under the condition on q after (83), where the server's has 1/(L + mu) - (L + mu)^2 etabar/(4 L^2 mu^2).",
-        mixture(PRINTED_5),
-        kind="proof step",
-        repaired=mixture(CORRECTED_5),
-        repaired_text="16 q etabar/mu^2 and (1-q)/(L mu).",
-    ),
-    state(
-        "SAFARI-T5g",
-        PAPER,
-        "(84)-(85)",
-        "deltabar = delta/etabar, by the geometric sum.",
-        GEOMETRIC,
-        kind="proof step",
-    ),
-    rate(
+CLAIMS += [
+    claim_rate(
         "SAFARI-C2",
         "Corollary 2",
         "Under Theorem 5's assumptions, its condition on q among them, eta_c and eta_s of order log(R)/R give E ||x_R - x*||^2 = O~(1/R).",
-    ),
-    rate(
+    )
+]
+
+# ---- Remark 4 --------------------------------------------------------------------------------------------------------
+CLAIMS += [
+    claim_rate(
         "SAFARI-R4",
         "Remark 4",
         "Theorem 5 shows that with proper hyperparameters, its condition on q among them, SAFARI converges in the strongly convex case although "
         "participation is incomplete.",
-    ),
+    )
 ]
