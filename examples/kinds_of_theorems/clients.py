@@ -205,10 +205,10 @@ CLAIMS = [
     state("KIND-BLOCKS", PAPER, "Nesterov 2012", "Of two blocks of coordinates one is drawn.", BLOCKS),
 ]
 
-#: claims in the place of those above, with constants that are 3 % off
+#: claims in the place of those above, with constants that are 3 % off; 10 % where the first is not sharp, since f is bounded below in all rounds
 FALSE = {
     "KIND-SCAFFNEW-ROOT": "97/100*(1 - r**2)",
-    "KIND-FEDAVG-NONCONVEX": "exists t in 0..T: g[t] <= 97/100*((F[0] - low[0])/(lr*(T + 1)) + L**2*lr**2*zeta**2/4)/(1 - L**2*lr**2/4)",
+    "KIND-FEDAVG-NONCONVEX": "exists t in 0..T: g[t] <= 9/10*((F[0] - low[0])/(lr*(T + 1)) + L**2*lr**2*zeta**2/4)/(1 - L**2*lr**2/4)",
     "KIND-DRAWN-BY-WEIGHT": "d[t+1] <= (1 - 103/100*lr*mu)*d[t] + 97/100*2*lr**2*z[t]",
     "KIND-UNEQUAL-L": "gap[N] <= 97/100*L*d[0]/(2*N)",
     "KIND-BLOCKS": "gap[T] <= (1 - 103/100*mu/(2*L))**T*gap[0]",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Collection, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from fedtheory.claims.claim import (
     Role,
 )
 from fedtheory.claims.parts import proved_by_term
+from fedtheory.claims.statements.theorems.bounded_below import LEAST_VALUES
 from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
 from fedtheory.claims.statements.theorems.irrational import Between
 from fedtheory.claims.statements.theorems.meaning import (
@@ -35,7 +36,7 @@ from fedtheory.claims.statements.theorems.mistakes import (
     pick_stronger,
 )
 from fedtheory.claims.statements.theorems.on_quadratics import QuadraticRun
-from fedtheory.claims.statements.theorems.posing import list_of_all_rounds, show_numbers
+from fedtheory.claims.statements.theorems.posing import follow_claim, list_of_all_rounds, show_numbers
 from fedtheory.claims.statements.theorems.proving import Contradictory, ProvedTheorem, find_first_round, prove_theorem
 from fedtheory.claims.statements.theorems.recurring import RoundsDiffer
 from fedtheory.claims.statements.theorems.refuting import (
@@ -324,16 +325,24 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
     met = (
         Assumption("the parameters and rounds are those that the claim is about", True, "exact arithmetic"),
         Assumption(functions, True, "exact arithmetic"),
-        *(
-            Assumption(f"{name}{', in all rounds' * (name in list_of_all_rounds(theorem))}", True, "exact arithmetic")
-            for name in theorem.given
-        ),
+        *_list_given_met(theorem, broken),
     )
     sentence = theorem.sentences[broken.claim]
     squared = "" if tried_sentence(theorem, broken.claim) is sentence else ", both squared"
     again = " in every second round, for the state comes back" if sentence.sign == "->" else ""
     what = f"left side less right side of {write_claim(sentence)}{squared}{again}{least}"
     return Replay(what, numeric, 0.0, gap.least if isinstance(gap, Between) else gap, 0, arithmetic, met)
+
+
+def _list_given_met(theorem: Theorem, broken: BrokenClaim) -> Iterator[Assumption]:
+    """What is given, which the replay has seen to hold; of lower bounds of functions in all rounds a theorem of the literature says it."""
+    bounds: Collection[str] = ()
+    if theorem.states is not None and not isinstance(broken.instance, QuadraticRun):
+        posed, _, _ = follow_claim(broken.at(theorem))
+        bounds = posed.lower_bounds(theorem)
+    for name in theorem.given:
+        when = f", in all rounds{LEAST_VALUES * (name in bounds)}" if name in list_of_all_rounds(theorem) else ""
+        yield Assumption(f"{name}{when}", True, "exact arithmetic")
 
 
 def _slack(proof: ProvedTheorem) -> Iterator[Reading]:

@@ -2,12 +2,13 @@
 
 Of states that functions play without gradients it can where what is new in a round, such as an error, may be zero in all later ones, and that meets
 what is given of a round whatever was before: each round is like the one before (`fedtheory.claims.statements.theorems.recurring`). What the function
-assumes of a round may not be about what was before alone, unless it holds of any vectors.
+assumes of a round may not be about what was before alone, unless it holds of any vectors. What bounds a function from below can hold at every point
+(`fedtheory.claims.statements.theorems.bounded_below`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fedtheory.claims.statements.theorems.irrational import approximate
@@ -19,6 +20,7 @@ from fedtheory.claims.statements.theorems.posing import (
     list_supposed,
 )
 from fedtheory.claims.statements.theorems.states import PlayedStates, StateTrace
+from fedtheory.claims.statements.worlds import ConcreteWorld
 from fedtheory.core.errors import FedtheoryError, InvalidInput
 from fedtheory.proofs.checker.certificates import require_semidefinite
 from fedtheory.proofs.checker.refusals import Refused
@@ -26,20 +28,22 @@ from fedtheory.proofs.every_n.vectors import Form
 from fedtheory.proofs.parameters.system import System
 
 
-def require_later_rounds(at: ClaimAt, posed: PosedClaim) -> None:
-    """See that what is supposed of all rounds can hold in the rounds after those that are played.
+def require_later_rounds(at: ClaimAt, posed: PosedClaim, world: ConcreteWorld) -> None:
+    """See that what is supposed of all rounds can hold in the rounds after those that are played on an instance.
 
     Raises
     ------
     InvalidInput
         That is not known.
     """
-    given, states = list_of_all_rounds(at.theorem), at.theorem.states
+    states, values = at.theorem.states, world.instance.values
+    met = {name for name, one in posed.lower_bounds(at.theorem).items() if one.is_met(values, world.functions)}
+    given = [name for name in list_of_all_rounds(at.theorem) if name not in met]
     unknown = next(iter(given), "")
     if isinstance(states, PlayedStates) and not at.theorem.sequences:
         more = _play_one_more(at, posed, states)
         if more is not None and (not given or _is_plain(more)):
-            unknown = next(_list_unmet(at, posed, more), "")
+            unknown = next(_list_unmet(at, posed, more, given), "")
     if unknown:
         raise InvalidInput(
             f"whether {unknown} holds in the rounds after those that are played is not known of the instance"
@@ -60,7 +64,7 @@ def _is_plain(trace: StateTrace) -> bool:
     return not system.values and not any(f.evaluations for f in system.functions)
 
 
-def _list_unmet(at: ClaimAt, posed: PosedClaim, more: StateTrace) -> Iterator[str]:
+def _list_unmet(at: ClaimAt, posed: PosedClaim, more: StateTrace, given: Sequence[str]) -> Iterator[str]:
     """Names of what is supposed of one round more that does not hold whatever was before."""
     before, after = posed.trace.system(Form()), more.system(Form())
     known = {name for name, _ in before.hypotheses}
@@ -69,13 +73,12 @@ def _list_unmet(at: ClaimAt, posed: PosedClaim, more: StateTrace) -> Iterator[st
             yield name
     rows = _supposed(at, posed, posed.trace, 0)
     for name, form in _supposed(at, posed, more, 1):
-        if not any(_is_same(form, one) for _, one in rows) and not _is_met_without_new(form, before):
+        if name in given and not any(_is_same(form, one) for _, one in rows) and not _is_met_without_new(form, before):
             yield name
 
 
 def _supposed(at: ClaimAt, posed: PosedClaim, trace: StateTrace, more: int) -> list[tuple[str, Form]]:
     """What is given of all rounds, of those of a trace, as forms that are at most zero."""
-    given = list_of_all_rounds(at.theorem)
     base, last, start = posed.rounds
 
     def lookup(name: str, k: int) -> Form:
@@ -85,9 +88,7 @@ def _supposed(at: ClaimAt, posed: PosedClaim, trace: StateTrace, more: int) -> l
     rows = list_supposed(at, (base, last + more, start), lookup, approximate)
     # what is strict is never met by zero alone
     return [
-        (name, (left if isinstance(left, Form) else Form(constant=left)) + int(strict))
-        for name, left, strict in rows
-        if name in given
+        (name, (left if isinstance(left, Form) else Form(constant=left)) + int(strict)) for name, left, strict in rows
     ]
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
+from fedtheory.claims.statements.theorems.bounded_below import LowerBound, find_lower_bound
 from fedtheory.claims.statements.theorems.irrational import Irrational, approximate, is_above, place_between
 from fedtheory.claims.statements.theorems.quantities import expect_quantity, names_of_quantity
 from fedtheory.claims.statements.theorems.sequences import find_numbers, is_free, own_of_claim
@@ -111,6 +112,21 @@ class PosedClaim:
     numbers: Mapping[tuple[str, int], Fraction]
     told: Mapping[str, Fraction]
     exact: bool
+    given: dict[str, list[Form]] = field(default_factory=dict)  # what is given of these rounds, by name
+
+    def list_everywhere(self, theorem: Theorem) -> list[GivenForm]:
+        """What an instance is asked for besides, so that these hypotheses can hold at every point, and so in all rounds."""
+        return [
+            (f"given {name} everywhere {k}", form, False)
+            for name, bound in self.lower_bounds(theorem).items()
+            for k, form in enumerate(bound.conditions(self.trace))
+        ]
+
+    def lower_bounds(self, theorem: Theorem) -> dict[str, LowerBound]:
+        """Hypotheses about all rounds that bound a function from below."""
+        functions = self.trace.system(Form()).functions
+        asked = {name: find_lower_bound(self.given.get(name, []), functions) for name in list_of_all_rounds(theorem)}
+        return {name: bound for name, bound in asked.items() if bound is not None}
 
     @property
     def rounds(self) -> tuple[int, int, bool]:
@@ -224,6 +240,7 @@ def follow_claim(at: ClaimAt) -> tuple[PosedClaim, list[Any], list[GivenForm]]:
     for k, (name, left, strict) in enumerate(list_supposed(at, posed.rounds, lookup, approximate)):
         if isinstance(left, Form):
             rows.append((f"given {name} {k}", left, strict))
+            posed.given.setdefault(name, []).append(left)
         elif left > (0 if posed.exact else SUSPECT) or (strict and posed.exact and left == 0):
             raise InvalidInput(f"the point does not meet the hypothesis {name}")
     return posed, gaps, rows

@@ -346,7 +346,6 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
             raise InvalidInput("numbers of its sequences are not known exactly, or may not go on")
         return _gap(at, numbers, of_sequences, floats=floats)
     posed, _, _ = follow_claim(at)
-    require_later_rounds(at, posed)
     told = replace(plain, point=in_floats(posed.told) if floats else posed.told)
     played, world = play_on_instance(theorem.states, posed.trace, told, posed.played, start=posed.start)
 
@@ -357,6 +356,8 @@ def replay_claim(theorem: Theorem, broken: BrokenClaim, *, floats: bool = False)
 
     gap = _gap(at, numbers, lookup, floats=floats)
     unmet = [] if floats else world.broken()
+    if not floats:
+        require_later_rounds(at, posed, world)
     given = [] if floats else list_supposed(at, posed.rounds, lookup, place_between)
     unmet += [name for name, left, strict in given if is_above(left, strict)]
     if unmet:
@@ -372,7 +373,15 @@ def _refute_at(at: ClaimAt) -> BrokenClaim | None:
     exact = posed.exact
     for side in (1, -1) if at.sentence.sign == "==" else (1,):
         system = _with_given(_all_above_zero(posed.trace, [gap * side for gap in gaps]), rows)
-        found = _instance(at, system, exact=exact)
+        try:
+            found = _instance(at, system, exact=exact)
+        except (
+            _Suspected
+        ):  # where what is given must hold at every point an instance may be found whose later rounds are known
+            everywhere = posed.list_everywhere(at.theorem)
+            found = _instance(at, _with_given(system, everywhere), exact=exact) if everywhere else None
+            if found is None:
+                raise
         if found is not None:
             return found
     if at.sentence.sign == "<" and exact and _are_equal_at_zero(gaps, rows, posed.trace):
