@@ -6,8 +6,7 @@ bound, Theorem 2 (variance reduction), Theorem 3 (skipping), relations between m
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Claim
-from fedtheory.claims.publication import Publication
+from fedtheory.claims import Claim, Publication
 from fedtheory.claims.refutation import with_fields
 from paper_checks.fedpd import (
     baselines,

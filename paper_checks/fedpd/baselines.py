@@ -11,13 +11,26 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedDane, FedPD, FedProx, every
-from fedtheory.claims import PlayedStates, Theorem
+from fedtheory.claims import (
+    Clause,
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Limit,
+    Picture,
+    PlayedStates,
+    Reading,
+    Replay,
+    Setting,
+    Theorem,
+    assume,
+    assume_constant,
+    disproved,
+    holds,
+    refute,
+)
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Covered, Fault, Finding, Picture, Reading, Replay
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import assume, assume_constant, disproved, holds, refute
-from fedtheory.claims.protocol import Clause, Setting
-from fedtheory.claims.statements.limit import Limit
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
@@ -28,10 +41,11 @@ from paper_checks.fedpd import identities, limits
 from paper_checks.fedpd.common import (
     A1,
     A2,
-    PAPER,
     AveragesModels,
+    checked,
     claim,
     communications,
+    derived,
     draw,
     fractions,
     rational,
@@ -39,7 +53,7 @@ from paper_checks.fedpd.common import (
 )
 from paper_checks.fedpd.divergence import fedavg_ends, mean_of_centres
 from paper_checks.fedpd.theorems import gradients_vanish
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics, scalar_quadratics
 
@@ -75,8 +89,9 @@ def _of_three(method: str, options: str) -> Limit:
     return Limit(method, options, problem=three_parabolas)
 
 
+FEDPROX_ENDS = fedprox_ends()
 D12 = {
-    "FedProx": fedprox_ends(),
+    "FedProx": FEDPROX_ENDS,
     "FedAvg": fedavg_ends(),
     "FedPD, three clients": _of_three("fedpd", "eta = 3/50, init_dual = grad, exact, p = 0"),
 }
@@ -209,9 +224,8 @@ NOISE = Theorem(
 
 
 CLAIMS = [
-    claim_steps(
+    derived(
         "FEDPD-D12",
-        f"{PAPER}, derived",
         "limits on scalar quadratics",
         (
             Clause(
@@ -276,9 +290,8 @@ CLAIMS = [
             "FedPD's theorem is one of all mu-strongly convex and L-smooth f_i, and x* is the minimiser of their mean, here sum a_i c_i/sum a_i.",
         ),
     ),
-    claim_steps(
+    claim(
         "FEDPD-Q4",
-        PAPER,
         "Section III",
         "In a communicating round only models are exchanged: d floats up and d down a client.",
         [
@@ -293,15 +306,14 @@ CLAIMS = [
         faults=(Fault("duals sent along", "floats", {"vectors": 2}),),
         assumptions=("full participation", "one coin a round, shared by all clients"),
     ),
-    claim_steps(
+    claim(
         "FEDPD-Q7",
-        PAPER,
         "Section IV-C",
         "FedProx fails to converge to the global stationary point; FedPD's duals let it converge.",
         [
             Step(
                 "FedProx's limit",
-                D12["FedProx"],
+                FEDPROX_ENDS,
                 wrong={
                     "FedPD in FedProx's place": fedprox_ends(
                         method="fedpd", options="eta = 1/rho, init_dual = grad, exact, p = 0"
@@ -322,7 +334,7 @@ CLAIMS = [
             "u < 1/2, p = 0, lam_i^0 = -grad f_i(x^0) (FedPD)",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-Q8",
         "ordering",
         "Section IV-C",
@@ -332,9 +344,8 @@ CLAIMS = [
         assumes=(A1, A2),
         setting=lambda ctx: Setting("random indefinite quadratics", "4 clients in 3 dimensions", False),
     ),
-    claim_steps(
+    claim(
         "FEDPD-Q10",
-        PAPER,
         "Section I",
         "VRL-SGD's bounded-variance assumption essentially implies that the (stochastic) gradients are bounded.",
         [Step("variance and gradient are independent", NOISE, "repaired")],

@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Context, Setting, Table
 from fedtheory.claims.experiments import Repeated, Training, list_runs, read_runs, repeat_run
 from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.protocol import Setting
 from paper_checks.fedpd.protocol import PROTOCOL, STEPS
 
 BATCH = 2  #: samples a step, in all figures

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Need, Picture, Reading, Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Need, Picture, Reading, Table
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.fedpd import character_runs as runs
-from paper_checks.fedpd.common import claim
+from paper_checks.fedpd.common import checked
 from paper_checks.fedpd.protocol import POINTS_ALIKE, PROTOCOL
 
 POINTS: dict[str, Any] = {"scale": 100, "unit": " (points)"}
@@ -250,7 +248,7 @@ def _claim(
         return [*list_runs(reads(ctx)), *map(runs.TunedRuns, tunes)]
 
     common = ("full participation", "lam_i^0 = 0 (FedPD)", "FEMNIST is not at hand: the data that is named stands in")
-    return claim(
+    return checked(
         id,
         "ordering",
         f"Appendix D, {figure}",

@@ -13,25 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Check, Claim, Fault, Finding, Kind, Part, Picture, Role
-from fedtheory.claims.context import Context
+from fedtheory.claims import Check, Claim, Clause, Context, Fault, Finding, Kind, Part, Picture, Role, at_most
 from fedtheory.claims.curves import repeat_curve
-from fedtheory.claims.parts import at_most
-from fedtheory.claims.protocol import Clause, join_clauses
+from fedtheory.claims.protocol import join_clauses
 from fedtheory.core.arrays import Array, average, choose, spread
 from fedtheory.core.errors import InvalidInput
 from fedtheory.core.participation import Clients
 from fedtheory.core.problem import Problem, constants
 from fedtheory.core.randomness import Key
-from fedtheory.local.solvers import Exact
+from fedtheory.local.solvers import Exact, Memoryless
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.measures import metrics
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
 from paper_checks.formulas import formula_in_words
-from paper_checks.steps import under_one_name
+from paper_checks.steps import claims_of, under_one_name
 
 PAPER = "fedpd"
+DERIVED = f"{PAPER}, derived"
+claim, derived = claims_of(PAPER), claims_of(DERIVED)
 
 
 def largest_step(L: Any, root_5: Any = 5**0.5) -> Any:
@@ -84,18 +84,8 @@ def cumulative(trace: Trace, metric: str = "stationarity") -> NDArray[np.float64
     return np.asarray(np.cumsum(values, axis=-1))
 
 
-class _WithoutMemory:
-    """A local solver that keeps nothing between rounds."""
-
-    numeric_only: ClassVar[str | None] = None
-
-    def memory(self, problem: Problem, x0: Array) -> None:
-        """Return None."""
-        return None
-
-
 @dataclass(frozen=True)
-class ExactWithError(_WithoutMemory):
+class ExactWithError(Memoryless):
     """Exact local solves up to a prescribed error: grad L_i at the answer equals e_i, of norm sqrt(epsilon_1).
 
     Solving f_i + <a_i - e_i, .> + (rho/2)||. - z_i||^2 exactly leaves exactly e_i in the gradient of the subproblem. The
@@ -115,7 +105,7 @@ class ExactWithError(_WithoutMemory):
 
 
 @dataclass(frozen=True, eq=False)
-class Prescribed(_WithoutMemory):
+class Prescribed(Memoryless):
     """A local solver that returns prescribed points: with symbols it stands for any local solver at all.
 
     ``answers`` maps a round to the points ``(n, d)``; ``steps`` and ``lr`` are what SCAFFOLD divides by.
@@ -173,7 +163,7 @@ class HalfDualStep(Mistaken):
         return {"x": x, "x0_i": x0_i, "lam_i": lam}
 
 
-def claim(
+def checked(
     id: str,
     kind: Kind,
     source: str,
@@ -183,11 +173,12 @@ def claim(
     assumes: tuple[str, ...],
     **more: Any,
 ) -> Claim:
-    """A claim of this paper; a statement may be given as its clauses."""
+    """A claim with a check of its own; a statement may be given as its clauses."""
     if not isinstance(statement, str):
         statement, more = join_clauses(statement), more | {"clauses": statement}
-    paper = f"{PAPER}, derived" if id.startswith("FEDPD-D") else PAPER
-    return Claim(id, paper, kind, source, statement, check, faults, assumes, **more)
+    return Claim(
+        id, DERIVED if id.startswith("FEDPD-D") else PAPER, kind, source, statement, check, faults, assumes, **more
+    )
 
 
 def find_stated(

@@ -10,10 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedAvg, FedPD
-from fedtheory.claims.claim import Covered, Fault, Finding, Part, Picture, Reading
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import at_most, disproved, holds, proved
+from fedtheory.claims import (
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Part,
+    Picture,
+    Reading,
+    at_most,
+    disproved,
+    draw_bound,
+    holds,
+    proved,
+)
 from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -23,7 +33,7 @@ from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_positive, is_zero, symbols
 from fedtheory.running.falsifier import Search, falsify
-from paper_checks.fedpd.common import A1, A2, claim, constants_with_errors, rational, theorem_one_factor, total
+from paper_checks.fedpd.common import A1, A2, checked, constants_with_errors, rational, theorem_one_factor, total
 from paper_checks.fedpd.theorems import corrected, with_errors
 from problems.lower_bound import ZeroChain, supports, two_group_chain, unreached
 from problems.quadratics import Quadratic, random_quadratics
@@ -360,7 +370,7 @@ def check_r1(ctx: Context, *, same: bool = False) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    claim(
+    checked(
         "FEDPD-CL1",
         "divergence",
         "Claim II.1, Section II-A",
@@ -370,7 +380,7 @@ CLAIMS = [
         Fault("order 1/epsilon^2", "order 1/epsilon", {"order": -2}),
         assumes=(A1, A2, CTA),
     ),
-    claim(
+    checked(
         "FEDPD-D11",
         "divergence",
         "correction of the supplement's Theorem 4",
@@ -385,7 +395,7 @@ CLAIMS = [
         Fault("a map that stays near", "reading: any linear maps", {"reach": 1}, holds=True),
         assumes=(A1, A2, CTA),
     ),
-    claim(
+    checked(
         "FEDPD-R1",
         "divergence",
         "Remark 1",
@@ -395,7 +405,7 @@ CLAIMS = [
         Fault("identical clients", "G grows with T, fixed epsilon", {"same": True}),
         assumes=(A1, A2, CTA, "A3 with D = 1 (first half); equal f_i and unlimited local steps (second half)"),
     ),
-    claim(
+    checked(
         "FEDPD-Q1",
         "divergence",
         "Sections I and II-A",
@@ -405,7 +415,7 @@ CLAIMS = [
         Fault("one client holds every link", "argument", {"shared": 1}),
         assumes=(A1, A2, CTA),
     ),
-    claim(
+    checked(
         "FEDPD-Q2",
         "rate",
         "Sections I and III",

@@ -18,9 +18,9 @@ from typing import Any
 from fedtheory.algorithms import FedPD
 from fedtheory.claims import PlayedStates, Theorem, bar, run_on_quadratics
 from fedtheory.claims.statements.worlds import Parameters, World
-from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels
+from paper_checks.fedpd.common import A1, A2, AveragesModels, derived
 from paper_checks.fedpd.skipped_rounds import own_round
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 
 # ---- D4 ------------------------------------------------------------------------------------------------------------------
 
@@ -176,9 +176,8 @@ DIGITS = Theorem(
 )
 
 CLAIMS = [
-    claim_steps(
+    derived(
         "FEDPD-D4",
-        f"{PAPER}, derived",
         "skipping with equal curvatures",
         "If all f_i have the same Hessian, the mean trajectory does not depend on p and converges to x* for every p, however "
         "large G is.",
@@ -190,9 +189,8 @@ CLAIMS = [
             "mean of the models takes implicit gradient steps on f, whichever way coins fall.",
         ),
     ),
-    claim_steps(
+    derived(
         "FEDPD-D8",
-        f"{PAPER}, derived",
         "why Theorem 3 needs A4",
         "Without A4 skipping can destroy convergence although f is strongly convex: on h = (1, -0.5), u = 0.25 FedPD is mean-square "
         "stable iff p < p*, the smaller root of 238 p^2 - 429 p + 176, p* = 0.6315 to four digits.",

@@ -9,17 +9,12 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Finding, Reading
-from fedtheory.claims.context import Context
-from fedtheory.claims.protocol import Setting
-from fedtheory.claims.statements.limit import Divergence, Limit
-from fedtheory.claims.statements.ordering import Ordering, Side
-from fedtheory.claims.statements.theorems.theorem import Theorem
+from fedtheory.claims import Context, Divergence, Finding, Limit, Ordering, Reading, Setting, Side, Theorem
 from fedtheory.local.solvers import GradientSteps
 from paper_checks.fedpd import local_divergence, neighbourhood
-from paper_checks.fedpd.common import A1, A2, PAPER, claim, find_stated, put
+from paper_checks.fedpd.common import A1, A2, checked, claim, derived, find_stated, put
 from paper_checks.fedpd.theorems import reaches_the_minimiser
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.fedavg_divergence import curved_counterexample
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import scalar_quadratics
@@ -111,9 +106,8 @@ def check_q11(ctx: Context, *, instead: Mapping[str, Any] | None = None) -> Iter
 AT_ANY_TIME = replace(local_divergence.GROWS, given={"local": "0 <= d[t] + d[t+1]"})
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDPD-CL2",
-        PAPER,
         "Claim II.2, Section II-B and Appendix A",
         "For any constant eta > 0 and Q > 1 there is a problem satisfying A1 and A2, but not A3, on which FedAvg diverges.",
         [Step("it diverges", local_divergence.GROWS, wrong={"any numbers of local steps": AT_ANY_TIME})],
@@ -129,9 +123,8 @@ CLAIMS = [
             "rank one that it names: the trace); none of this touches the claim.",
         ),
     ),
-    claim_steps(
+    derived(
         "FEDPD-D9",
-        f"{PAPER}, derived",
         "non-degenerate version of Claim II.2, one step at a time",
         "On f_1 = (a/2)x^2, f_2 = -(b/2)x^2 with a > b > 0 (f strongly convex) FedAvg with Q = 2 diverges iff "
         "eta > 2(a-b)/(a^2+b^2).",
@@ -156,9 +149,8 @@ CLAIMS = [
         assumptions=(A1, A2),
         readings=("A3 holds with D^2 = 2(a^2+b^2)/(a-b)^2, a large dissimilarity: no instance of Claim II.2 itself.",),
     ),
-    claim_steps(
+    derived(
         "FEDPD-D10",
-        f"{PAPER}, derived",
         "non-degenerate version of Claim II.2, all constant steps at once",
         "On f_{1,2} = +-x^2 + sqrt(1+x^2) (f convex, coercive, unique minimiser; A3 fails) FedAvg diverges for every constant "
         "eta > 0 and Q >= 2 from every sufficiently large |x^0|, while FedPD with exact solves and u < 1/2 converges to the minimiser.",
@@ -183,9 +175,8 @@ CLAIMS = [
             "L = 3, and mean ||grad f_i||^2 >= 4x^2, where |f'| < 1. The minimiser is 0.",
         ),
     ),
-    claim_steps(
+    derived(
         "FEDPD-D14",
-        f"{PAPER}, derived",
         "FedPD on the instance of Claim II.2",
         "On f_1 = x^2, f_2 = -x^2 a round M of FedPD with exact solves has the multipliers 0 and 1 only, as M^3 = M^2, for every u < 1: from any "
         "state nothing changes after two rounds.",
@@ -201,9 +192,8 @@ CLAIMS = [
         kind="identity",
         assumptions=(A1, "u < 1", "exact local solves"),
     ),
-    claim_steps(
+    claim(
         "FEDPD-R2",
-        PAPER,
         "Remark 2",
         "FedAvg with a constant step reaches only a neighbourhood of the minimiser of convex problems, and in the non-convex case "
         "it can diverge even with Q = 2 and a point where all local gradients vanish.",
@@ -232,7 +222,7 @@ CLAIMS = [
             "With Q = 1 the limit is x*. On +-(a/2)||x||^2 all gradients vanish at 0.",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-Q11",
         "ordering",
         "Section I, related works",
@@ -244,9 +234,8 @@ CLAIMS = [
             "the paper's synthetic data, 10 clients of 50 samples", "penalised logistic regression", False
         ),
     ),
-    claim_steps(
+    claim(
         "FEDPD-Q12",
-        PAPER,
         "Section II-B, after Remark 2",
         "Pure local gradient directions are not compatible with the compute-then-aggregate protocol: on one problem FedAvg with any "
         "constant step and any Q >= 2 diverges from far enough away.",

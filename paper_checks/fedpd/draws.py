@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Engine, Part, Role
+from fedtheory.claims import Engine, Part, Role
 from fedtheory.claims.orderings import ordered
 
 P = TypeVar("P")

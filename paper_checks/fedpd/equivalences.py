@@ -13,27 +13,22 @@ import numpy as np
 
 from fedtheory.algorithms import FedDane, FedPD, FedProx
 from fedtheory.algorithms.gradient_descent import PointState
-from fedtheory.claims import PlayedStates, Theorem, state
-from fedtheory.claims.claim import Covered, Fault, Finding
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import holds, proved
-from fedtheory.claims.statements.equivalence import Equivalence
+from fedtheory.claims import Context, Covered, Equivalence, Fault, Finding, PlayedStates, Theorem, holds, proved, state
 from fedtheory.claims.statements.worlds import Parameters, World, array_of_vectors, unasked, vector_of
 from fedtheory.core.arrays import average, spread
 from fedtheory.core.errors import require
-from fedtheory.core.randomness import Key, ScriptedKey
+from fedtheory.core.randomness import Key
 from fedtheory.local.solvers import Memoryless
 from fedtheory.local.stochastic import VarianceReduced
 from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd import identities
-from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, claim, find_stated
+from paper_checks.fedpd.common import PAPER, AveragesModels, HalfDualStep, Mistaken, checked, claim, find_stated
 from paper_checks.fedpd.draws import DRAWS
-from paper_checks.steps import Step, claim_steps
+from paper_checks.given_gradients import SCRIPT
+from paper_checks.steps import Step
 from problems.finite_sum import random_finite_sum
-
-SCRIPT: Any = ScriptedKey(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +195,8 @@ CLAIMS = [
         kind="equivalence",
         assumptions=("p = 0", "exact local solves"),
     ),
-    claim_steps(
+    claim(
         "FEDPD-EQ2",
-        PAPER,
         "Section IV-C",
         "FedPD adds to FedProx's local objective dual variables that remember the gap between local and global model.",
         [
@@ -227,7 +221,7 @@ CLAIMS = [
             "FedProx averages x_i.",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-EQ4",
         "equivalence",
         "Section III",
@@ -237,9 +231,8 @@ CLAIMS = [
         Fault("a full gradient every round", "the estimate crosses rounds", {"period": 1}),
         assumes=("eta > 0, gamma > 0", "p = 0"),
     ),
-    claim_steps(
+    claim(
         "FEDPD-EQ5",
-        PAPER,
         "Section IV-C",
         "FedDANE's subproblem uses the global gradient and so leaves the compute-then-aggregate protocol.",
         [

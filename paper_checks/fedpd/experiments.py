@@ -15,14 +15,24 @@ import numpy as np
 
 from fedtheory.algorithms import FedAvg, FedPD, FedProx, FedSplit, Scaffold, every
 from fedtheory.algorithms.fedpd import FedPDState
+from fedtheory.claims import (
+    Claim,
+    Clause,
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Part,
+    Rate,
+    Reading,
+    at_most,
+    disproved,
+    draw_bound,
+    equal,
+    holds,
+)
 from fedtheory.claims.chance import chance_of_mean
-from fedtheory.claims.claim import Claim, Covered, Fault, Finding, Part, Reading
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
-from fedtheory.claims.parts import at_most, disproved, equal, holds
-from fedtheory.claims.protocol import Clause
-from fedtheory.claims.statements.rate import Rate
 from fedtheory.core.arrays import along_batch, average
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import ScriptedKey
@@ -35,7 +45,7 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import agree, symbols
 from fedtheory.running.record import Trace
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, claim, communications, draw, find_stated, put, total
+from paper_checks.fedpd.common import A1, A2, checked, communications, draw, find_stated, put, total
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
 from paper_checks.fedpd.protocol import figure_two
 from paper_checks.fedpd.variance_reduced import CountedSamples
@@ -354,7 +364,7 @@ def _claim(id: str, figure: str, text: str, check: Any, decided: tuple[str, ...]
     """An ordering of Figure 2, of one clause."""
     assumptions, clauses = (A1, A2, "full participation", "x^0 = 0, lam_i^0 = 0", *assumed), (Clause(text, decided),)
     source = f"Section V, Fig. 2({figure})"
-    return claim(id, "ordering", source, clauses, check, fault, assumes=assumptions, setting=figure_two)
+    return checked(id, "ordering", source, clauses, check, fault, assumes=assumptions, setting=figure_two)
 
 
 _WEAK, _STRONG = (f"{how} non-iid synthetic data, penalised logistic regression" for how in ("weakly", "strongly"))
@@ -417,7 +427,7 @@ CLAIMS = [
         Fault("equal steps, where they are similar", "the paper's settings", {"equal": True}, holds=True),
         _STRONG,
     ),
-    claim(
+    checked(
         "FEDPD-TAB1",
         "rate",
         "Table I",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Claim
-from paper_checks.fedpd import spreads, statements
-from paper_checks.fedpd.common import A1, A2, PAPER, STEP, HalfDualStep, WithoutDuals
-from paper_checks.steps import Conclusion, Runs, Step, claim_steps
+from fedtheory.claims import Claim
+from paper_checks.fedpd import statements
+from paper_checks.fedpd.common import A1, A2, STEP, HalfDualStep, WithoutDuals, claim
+from paper_checks.steps import Conclusion, Runs, Step
 
 PRINTED_FOUR = "printed constant (1 - 2u)/(N eta)"
 PROOFS_THREE = "uploads on the left, as in its proof and in (37)"
@@ -13,9 +13,8 @@ UPLOADS_THREE = "uploads on both sides"
 
 
 CLAIMS: list[Claim] = [
-    claim_steps(
+    claim(
         "FEDPD-L1",
-        PAPER,
         "Lemma 1, (21)",
         "A round changes L_i by at most -((1-2u)/(2 eta))||dx_i||^2 - (1/(2 eta))||x_{0,i}^{r+} - x_{0,i}^r||^2 + eta ||dlam_i||^2 "
         "+ epsilon_1/(2L).",
@@ -34,10 +33,8 @@ CLAIMS: list[Claim] = [
         ],
         assumptions=(A1, "local solves satisfy (16)"),
     ),
-    spreads.LEMMA_TWO,
-    claim_steps(
+    claim(
         "FEDPD-L3",
-        PAPER,
         "Lemma 3, (23), as its proof and (37) have it",
         "mean_i [L_i at the upload x_{0,i}^{r+} minus L_i at their average] >= -((N-1)/(2 N eta)) (spread of x_{0,i}^{r+1})^2.",
         [
@@ -63,9 +60,8 @@ CLAIMS: list[Claim] = [
         ),
         false={PROOFS_THREE: UPLOADS_THREE},
     ),
-    claim_steps(
+    claim(
         "FEDPD-L4",
-        PAPER,
         "Lemma 4, (24)",
         "f(x_0^r) <= L(x_{0:N}^r, lam^r) - ((1-2u)/(N eta)) sum_i ||x_i^r - x_0^r||^2 + epsilon_1/(2L).",
         [

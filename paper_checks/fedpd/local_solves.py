@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Covered, Fault, Finding, Reading
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, equal, proved
+from fedtheory.claims import Context, Covered, Fault, Finding, Lemma, Reading, at_most, equal, norm2, proved
 from fedtheory.claims.statements.as_claims import is_derived
-from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.problem import constant
 from fedtheory.core.randomness import Key
 from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.stochastic import StochasticSteps
 from fedtheory.local.subproblem import Subproblem
 from paper_checks.fedpd import identities
-from paper_checks.fedpd.common import A1, PAPER, STEP, claim
+from paper_checks.fedpd.common import A1, STEP, checked, derived
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import random_quadratics
 from problems.separable import random_sines
@@ -106,7 +103,7 @@ def first_round_of_runs(ctx: Context, *, init_dual: Any = "grad") -> Iterator[Fi
 
 
 CLAIMS = [
-    claim(
+    checked(
         "FEDPD-R3",
         "rate",
         "Remark 3",
@@ -118,9 +115,8 @@ CLAIMS = [
         assumes=(A1, STEP),
         draws=True,
     ),
-    claim_steps(
+    derived(
         "FEDPD-D13",
-        f"{PAPER}, derived",
         "first round of Algorithm 2 with lam_i^0 = -grad f_i(x^0)",
         "The first round is one gradient step: x_i^1 = x^0 and x_0^1 = x^0 - eta grad f(x^0).",
         [Step("one gradient step", identities.FIRST_ROUND)],

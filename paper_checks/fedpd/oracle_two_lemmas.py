@@ -15,20 +15,16 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims import PlayedStates, Theorem
-from fedtheory.claims.claim import Fault, Finding
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import at_most, holds
-from fedtheory.claims.statements.inequality import Inequality
+from fedtheory.claims import Context, Fault, Finding, Inequality, PlayedStates, Theorem, at_most, holds
 from fedtheory.claims.statements.worlds import Parameters, World
 from fedtheory.core.arrays import inner, squared_norm
 from fedtheory.core.problem import constant
 from paper_checks.fedpd import drawn_samples, statements
-from paper_checks.fedpd.common import A1, PAPER
+from paper_checks.fedpd.common import A1, claim
 from paper_checks.fedpd.drawn_samples import error_allowed
 from paper_checks.fedpd.equivalences import inner_step
 from paper_checks.fedpd.variance_reduced import STEP_VR, step_limit
-from paper_checks.steps import Runs, Step, claim_steps
+from paper_checks.steps import Runs, Step
 from problems.finite_sum import SampledQuadratic, random_finite_sum
 
 # ---- Lemma 9 --------------------------------------------------------------------------------------------------------
@@ -267,9 +263,8 @@ def check_l10(ctx: Context, *, smoothness: float = 1.0) -> Iterator[Finding]:
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDPD-L9s",
-        PAPER,
         "supplement, Lemma 9",
         "With d_q = x_i^{r,q} - x_i^{r,q-1}, d_Q^- of the round before and the errors e_q = g_i^{r,q} - grad f_i(x_i^{r,q}), a round of Oracle II "
         "changes L_i by at most -||m||^2/(2 eta) - (1/(2 eta) + 1/gamma - L - 3 eta/gamma^2)||d_Q||^2 - (1/(2 eta) + 1/gamma - L - 9 Q^2 L^2 eta) "
@@ -298,9 +293,8 @@ CLAIMS = [
         repaired="The inner product enters with a minus sign; all constants are as printed.",
         replay=PLUS.statement.replay,
     ),
-    claim_steps(
+    claim(
         "FEDPD-L10s",
-        PAPER,
         "supplement, Lemma 10",
         "E ||g_i - grad f_i||^2 after an inner step is at most (L^2/B) times the sum of E ||x^tau - x^{tau-1}||^2 since the last full "
         "gradient.",
@@ -310,9 +304,8 @@ CLAIMS = [
         assumptions=(SMOOTH_SAMPLES,),
         readings=(ONE_CLIENT,),
     ),
-    claim_steps(
+    claim(
         "FEDPD-L11s",
-        PAPER,
         "supplement, Lemma 11",
         "E f(x_0^r) <= E L^r - ((1-3u)/(2N eta)) sum_i E ||x_i^r - x_0^r||^2 + (((1+L gamma)^2 + L^2 gamma^2)/(4 L gamma^2)) "
         "[(1/B) sum_tau E ||x^tau - x^{tau-1}||^2 + E ||last inner step||^2].",

@@ -5,18 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from fedtheory.claims import Theorem
-from fedtheory.claims.claim import Claim
-from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, bar, norm2
-from paper_checks.fedpd.common import A1, PAPER
+from fedtheory.claims import Claim, Lemma, Theorem, bar, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
+from paper_checks.fedpd.common import A1, claim
 from paper_checks.fedpd.statements import INEXACT, SMOOTH, lagrangian
-from paper_checks.steps import Step, claims_of
+from paper_checks.steps import Step
 
 N_CLIENTS = "0 < eta, 2 <= n"
 OF_PAIRS = "the spread is that of the uploads; mean ||v_i - mean||^2 is half the mean of ||v_i - v_j||^2 over all pairs, at most (N-1)/(2N) spread^2"
 
-claim = claims_of(PAPER)
 
 # ---- A4 ----------------------------------------------------------------------------------------------------------------
 
@@ -61,42 +58,6 @@ def _of_one(w: World, p: Parameters, c: LemmaConstants, factor: Any) -> Any:
 
 PRINTED_PAIRS, PRINTED_CENTRE = "the second form gives the first", "A3 with D = 1 gives the second form"
 PAIRS, CENTRE = "the second form gives the first with 2G", "A3 with D = 1 gives the second form with sqrt(N-1) G"
-A4 = claim(
-    "FEDPD-A4",
-    "A4, (11)",
-    "||grad f_i - grad f_j|| <= G for all i, j, ||grad f_i - grad f|| <= G for all i, and A3 with D = 1 are equivalent.",
-    [
-        Step(PRINTED_PAIRS, Lemma("centred to pairs, N = 2", "(11)", "0 < G", _two_clients, {"factor": 1})),
-        Step(
-            PRINTED_CENTRE,
-            Lemma("A3 to centred", "(11)", "0 < G, 3 <= n", lambda w, p, c: _of_one(w, p, c, 1), {"factor": 1}),
-        ),
-        Step(PAIRS, Lemma("centred to pairs", "(11)", "0 < G", _pair, {"factor": 4}), "repaired"),
-        Step(
-            "the first form gives the second with (N-1)G/N",
-            Lemma("pairs to centred", "(11)", "0 < G, 2 <= n", _from_pairs, {"factor": 1}),
-            "repaired",
-        ),
-        Step("the second form gives A3", Lemma("centred to A3", "(11)", "0 < G", _bgd, {"factor": 1}), "repaired"),
-        Step(
-            CENTRE,
-            Lemma(
-                "A3 to centred, N - 1",
-                "(11)",
-                "0 < G, 2 <= n",
-                lambda w, p, c: _of_one(w, p, c, p.n - 1),
-                {"factor": 1},
-            ),
-            "repaired",
-        ),
-    ],
-    repaired="They are equivalent up to factors: the first form gives the second, and the second A3 with D = 1, with the same G; the second gives "
-    "the first with 2G, and A3 with D = 1 gives the second with sqrt(N-1) G.",
-    readings=(
-        "As conditions with some G they are equivalent for a given N; with the same G, which A4 and Theorem 3 speak of, they are not.",
-    ),
-    false={PRINTED_PAIRS: PAIRS, PRINTED_CENTRE: CENTRE},
-)
 
 # ---- (26), (35), (37), (41), (44) ----------------------------------------------------------------------------------------
 
@@ -150,7 +111,42 @@ def _numbers(name: str, region: str, text: str, proof: str = "", **more: Any) ->
 
 PRINTED, TRUE = "as printed", "corrected"
 CLAIMS: list[Claim] = [
-    A4,
+    claim(
+        "FEDPD-A4",
+        "A4, (11)",
+        "||grad f_i - grad f_j|| <= G for all i, j, ||grad f_i - grad f|| <= G for all i, and A3 with D = 1 are equivalent.",
+        [
+            Step(PRINTED_PAIRS, Lemma("centred to pairs, N = 2", "(11)", "0 < G", _two_clients, {"factor": 1})),
+            Step(
+                PRINTED_CENTRE,
+                Lemma("A3 to centred", "(11)", "0 < G, 3 <= n", lambda w, p, c: _of_one(w, p, c, 1), {"factor": 1}),
+            ),
+            Step(PAIRS, Lemma("centred to pairs", "(11)", "0 < G", _pair, {"factor": 4}), "repaired"),
+            Step(
+                "the first form gives the second with (N-1)G/N",
+                Lemma("pairs to centred", "(11)", "0 < G, 2 <= n", _from_pairs, {"factor": 1}),
+                "repaired",
+            ),
+            Step("the second form gives A3", Lemma("centred to A3", "(11)", "0 < G", _bgd, {"factor": 1}), "repaired"),
+            Step(
+                CENTRE,
+                Lemma(
+                    "A3 to centred, N - 1",
+                    "(11)",
+                    "0 < G, 2 <= n",
+                    lambda w, p, c: _of_one(w, p, c, p.n - 1),
+                    {"factor": 1},
+                ),
+                "repaired",
+            ),
+        ],
+        repaired="They are equivalent up to factors: the first form gives the second, and the second A3 with D = 1, with the same G; the second "
+        "gives the first with 2G, and A3 with D = 1 gives the second with sqrt(N-1) G.",
+        readings=(
+            "As conditions with some G they are equivalent for a given N; with the same G, which A4 and Theorem 3 speak of, they are not.",
+        ),
+        false={PRINTED_PAIRS: PAIRS, PRINTED_CENTRE: CENTRE},
+    ),
     claim(
         "FEDPD-E26",
         "(26), Appendix B",

@@ -13,20 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.claim import Assumption, Covered, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.orderings import alike
-from fedtheory.claims.parts import (
+from fedtheory.claims import (
+    Assumption,
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Part,
+    Picture,
+    Reading,
+    Replay,
     assume,
     assume_constant,
     assume_exact_solves,
     at_most,
     disproved,
+    draw_bound,
     holds,
     proved,
     refute,
 )
+from fedtheory.claims.orderings import alike
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import require
 from fedtheory.core.randomness import Key
@@ -37,16 +44,16 @@ from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
 from fedtheory.running.runner import run
 from paper_checks.fedpd import skipped_rounds
-from paper_checks.fedpd.common import A1, A2, A4, PAPER, STEP, claim, rational, total
+from paper_checks.fedpd.common import A1, A2, A4, STEP, checked, claim, rational, total
 from paper_checks.fedpd.draws import DRAWS
 from paper_checks.fedpd.theorem_one import allowed_on_average, paper_constants
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.separable import skipping_instance
 
 #: the instance most checks use: I-SKIP(g, c) at u = L eta
-_G, _C, _U = Fraction(1), Fraction(1, 2), Fraction(1, 5)
-_ETA, _GG = float(_U / (1 + _C)), float(2 * (_G + _C))
-_PS = (0.003, 0.01, 0.03, 0.1)
+SKIP_G, SKIP_C, SKIP_U = Fraction(1), Fraction(1, 2), Fraction(1, 5)
+SKIP_ETA, SKIP_BGD = float(SKIP_U / (1 + SKIP_C)), float(2 * (SKIP_G + SKIP_C))
+SKIP_PS = (0.003, 0.01, 0.03, 0.1)
 
 
 def eigenvalue(p: Any, u: Any) -> Any:
@@ -197,17 +204,21 @@ def replay_r5(instance: Mapping[str, Any]) -> Replay:
 def gap_over_accuracy(nearness: Any, power: Any) -> bool:
     """Check that with x^0 = nearness p the recipe's p is admissible for small p, and that the average gap over epsilon^power is unbounded."""
     sympy = require("sympy", "closed forms")
-    P, eta = symbols("p", positive=True), _U / (1 + _C)
-    listed, G, lowest = paper_constants(1 + _C, eta), 2 * (_G + _C), positive_after_one_skip(_G, _C, eta)
+    P, eta = symbols("p", positive=True), SKIP_U / (1 + SKIP_C)
+    listed, G, lowest = (
+        paper_constants(1 + SKIP_C, eta),
+        2 * (SKIP_G + SKIP_C),
+        positive_after_one_skip(SKIP_G, SKIP_C, eta),
+    )
     epsilon = sympy.Rational(listed["C_2"] * nearness**2 / 4) * P**2
-    u, c5 = sympy.Rational(_U), sympy.Rational(listed["C_5"])
+    u, c5 = sympy.Rational(SKIP_U), sympy.Rational(listed["C_5"])
     cost = 3 * coefficient(P, u, sympy.Rational(eta), c5, last=1) * sympy.Rational(G) ** 2
     gap = P * (1 - P) * (sympy.Rational(lowest) - sympy.Rational(nearness) * P) ** 2 / 2
     unbounded = sympy.limit(gap / epsilon ** sympy.Rational(power), P, 0, "+") == sympy.oo
     return bool(unbounded and compare(lowest, ">", 0) and compare(sympy.limit(cost / epsilon, P, 0, "+"), "<", 1))
 
 
-def _instance(p: str, u: str) -> dict[str, Any]:
+def skip_instance(p: str, u: str) -> dict[str, Any]:
     return {"g": "1", "c": "1/2", "u": u, "p": p}
 
 
@@ -218,31 +229,31 @@ def run_marks(problem: Any, algorithm: Any, x0: Any, rounds: int, marks: Any) ->
 
 
 @cache
-def _floors(ps: tuple[float, ...], chains: int, rounds: int, seed: int) -> dict[float, float]:
+def play_floors(ps: tuple[float, ...], chains: int, rounds: int, seed: int) -> dict[float, float]:
     """For each p the mean of ||grad f||^2 over the last third of independent chains, each with its own coins, from x*."""
     p = np.repeat(ps, chains)
     skips = np.random.default_rng(seed).random((rounds, len(p))) < p
-    method = FedPD(_ETA, p=lambda r: along_batch(skips[r]))
+    method = FedPD(SKIP_ETA, p=lambda r: along_batch(skips[r]))
     marks = range(2 * rounds // 3, rounds + 1, 4)
-    seen = run_marks(skipping_instance(float(_G), float(_C)), method, np.zeros((len(p), 1)), rounds, marks)
+    seen = run_marks(skipping_instance(float(SKIP_G), float(SKIP_C)), method, np.zeros((len(p), 1)), rounds, marks)
     return dict(zip(ps, seen.reshape(len(ps), -1).mean(axis=-1).tolist(), strict=True))
 
 
 def floors(ctx: Context) -> dict[float, float]:
     """The floors of long runs, by p."""
-    return _floors(_PS, ctx.pick(1500, 20_000), ctx.pick(240, 600), ctx.seed)
+    return play_floors(SKIP_PS, ctx.pick(1500, 20_000), ctx.pick(240, 600), ctx.seed)
 
 
-def _power(seen: dict[float, float]) -> float:
+def power_of_floors(seen: dict[float, float]) -> float:
     """The power of epsilon like which the largest p with floor at most epsilon grows, between the first two p."""
-    low, high = _PS[:2]
+    low, high = SKIP_PS[:2]
     return float(np.log(high / low) / np.log(seen[high] / seen[low]))
 
 
-def _linear(ctx: Context, name: str) -> Part:
+def linear_in_accuracy(ctx: Context, name: str) -> Part:
     """Whether the largest p with floor at most epsilon grows like epsilon."""
     seen = floors(ctx)
-    slope = _power(seen)
+    slope = power_of_floors(seen)
     told = ", ".join(f"{value:.3g} at p = {p}" for p, value in seen.items())
     text = f"on I-SKIP(1, 1/2) the largest p with floor at most epsilon grows like epsilon^{slope:.2f} between p = 0.003 and 0.01 (floors {told})"
     return holds(name, abs(slope - 1) < 0.3, "numeric", text, role="reading")
@@ -251,8 +262,8 @@ def _linear(ctx: Context, name: str) -> Part:
 def left_sides(ps: Any, rounds: int) -> NDArray[np.float64]:
     """The left side of (12) on I-SKIP(1, 1/2) from its minimiser, for every p: the expectation over all 2^T sequences of coins."""
     skips = np.array(list(product((False, True), repeat=rounds)))
-    method = FedPD(_ETA, p=lambda r: along_batch(skips[:, r].astype(float)))
-    trace = total(skipping_instance(float(_G), float(_C)), method, np.zeros((len(skips), 1)), rounds)
+    method = FedPD(SKIP_ETA, p=lambda r: along_batch(skips[:, r].astype(float)))
+    trace = total(skipping_instance(float(SKIP_G), float(SKIP_C)), method, np.zeros((len(skips), 1)), rounds)
     spent, count = trace["stationarity"].sum(axis=-1) / rounds, skips.sum(axis=-1)
     return np.asarray([(q**count * (1 - q) ** (rounds - count) * spent).sum() for q in ps])
 
@@ -263,12 +274,12 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
     ``order``: the exponent of p of the bound that is held against the runs.
     """
     text = "Start at the minimiser; round 0 skips, round 1 communicates."
-    yield refute("printed bound, small p", replay_t3, _instance(p, u) | {"C_5": "listed"}, text=text)
+    yield refute("printed bound, small p", replay_t3, skip_instance(p, u) | {"C_5": "listed"}, text=text)
     sympy = require("sympy", "closed forms")
     P, U, eta, k = symbols("p u eta k", positive=True)
     finite = sympy.simplify((coefficient(P, U, eta, k) / P**2).subs(P, 0))
-    exactly = positive_after_one_skip(_G, _C, _U / (1 + _C))
-    agrees = 0 < exactly**2 <= after_one_skip(_G, _C, _ETA, 2)[2] <= (exactly + Fraction(4, 10**5)) ** 2
+    exactly = positive_after_one_skip(SKIP_G, SKIP_C, SKIP_U / (1 + SKIP_C))
+    agrees = 0 < exactly**2 <= after_one_skip(SKIP_G, SKIP_C, SKIP_ETA, 2)[2] <= (exactly + Fraction(4, 10**5)) ** 2
     ratio = sympy.limit((1 - P) * P ** (1 - sympy.Rational(order)), P, 0, "+")
     yield disproved(
         "some constant C_5 independent of p",
@@ -288,20 +299,22 @@ def check_t3(ctx: Context, *, p: str = "1/1000000000", u: str = "1/5", order: st
         f"p^{slopes[1]:.4f} up to 1e-3; for T = 2 it is {shortest:.4f} times p/2 times the square of the bracket at p = 1e-5",
         role="reading",
     )
-    yield _linear(ctx, "observed: floor of order p")
-    seen, c5 = floors(ctx), paper_constants(1 + _C, _U / (1 + _C))["C_5"]
-    limits = [coefficient(q, float(_U), _ETA, float(c5)) * _GG**2 for q in _PS]
+    yield linear_in_accuracy(ctx, "observed: floor of order p")
+    seen, c5 = floors(ctx), paper_constants(1 + SKIP_C, SKIP_U / (1 + SKIP_C))["C_5"]
+    limits = [coefficient(q, float(SKIP_U), SKIP_ETA, float(c5)) * SKIP_BGD**2 for q in SKIP_PS]
     text = "for p in a fixed range [p_min, p_max] the printed bound holds here with the listed constants (from about p = 3e-7 on)"
-    yield at_most("reading: p bounded away from zero", [seen[q] for q in _PS], limits, "numeric", text, role="reading")
+    yield at_most(
+        "reading: p bounded away from zero", [seen[q] for q in SKIP_PS], limits, "numeric", text, role="reading"
+    )
     yield Reading(
         "Refuted for one set of constants independent of p on all of 0 <= p < 1, which is what the theorem prints. The bound's "
         "proof squares an expectation ((E spread)^2 for E spread^2), which turns p into p^2. For p in a fixed range a large "
         "enough C_5 makes (12) true here."
     )
-    scaled = [seen[_PS[-1]] * limit / limits[-1] for limit in limits]
-    first_order = [q * after_one_skip(_G, _C, _ETA, 400).sum() for q in _PS]
-    lines = {"measured": [seen[q] for q in _PS], "p S_1": first_order, "shape of the printed bound, scaled": scaled}
-    series = [{"label": label, "x": list(_PS), "y": [*map(float, y)]} for label, y in lines.items()]
+    scaled = [seen[SKIP_PS[-1]] * limit / limits[-1] for limit in limits]
+    first_order = [q * after_one_skip(SKIP_G, SKIP_C, SKIP_ETA, 400).sum() for q in SKIP_PS]
+    lines = {"measured": [seen[q] for q in SKIP_PS], "p S_1": first_order, "shape of the printed bound, scaled": scaled}
+    series = [{"label": label, "x": list(SKIP_PS), "y": [*map(float, y)]} for label, y in lines.items()]
     yield Picture("Floor of E ||grad f||^2 against p", "p", "floor", series, logx=True, logy=True)
 
 
@@ -321,7 +334,9 @@ def check_r5(
         "it asks for epsilon/3 of the last."
     )
     start = {"x0": str(rational(nearness) * rational(p))}
-    yield refute("recipe for p", replay_r5, _instance(p, u) | start, text="Start beside the minimiser; round 0 skips.")
+    yield refute(
+        "recipe for p", replay_r5, skip_instance(p, u) | start, text="Start beside the minimiser; round 0 skips."
+    )
     yield disproved(
         "accuracy of order epsilon",
         gap_over_accuracy(rational(nearness), power),
@@ -330,10 +345,10 @@ def check_r5(
         "(other C_2 and C_5 change the multiple of p only)",
         "exact",
     )
-    yield _linear(ctx, "observed: admissible p against epsilon (Table III says epsilon^(1/2))")
+    yield linear_in_accuracy(ctx, "observed: admissible p against epsilon (Table III says epsilon^(1/2))")
     gs = np.array([0.5, 1.0, 2.0, 4.0, 16.0, 64.0])
-    sums = np.array([after_one_skip(g, _C, _ETA, 400).sum() for g in gs])
-    squares = (gs + float(_C)) ** 2
+    sums = np.array([after_one_skip(g, SKIP_C, SKIP_ETA, 400).sum() for g in gs])
+    squares = (gs + float(SKIP_C)) ** 2
     text = (
         f"S_1, the sum of ||grad f||^2 after a single skip, is {', '.join(f'{v:.3g}' for v in sums)} for g = {', '.join(f'{g:g}' for g in gs)}: "
         f"the p that is admissible for small epsilon, about epsilon/S_1, falls as G grows, but not like 1/G^2: from g = 4 to 64 G^2 grows "
@@ -434,8 +449,8 @@ def check_tab3(
 def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     """The left branch's slope agrees with the measured law, not with Table III; the right branch cannot be decided."""
     chains, rounds = ctx.pick(500, 2000), ctx.pick(240, 600)
-    drawn = [_floors(_PS[:2], chains, rounds, int(seed)) for seed in ctx.seeds(DRAWS)]
-    slopes = np.array([_power(seen) for seen in drawn])
+    drawn = [play_floors(SKIP_PS[:2], chains, rounds, int(seed)) for seed in ctx.seeds(DRAWS)]
+    slopes = np.array([power_of_floors(seen) for seen in drawn])
     text = (
         f"on I-SKIP(1, 1/2) the largest p with floor at most epsilon grows like epsilon^{slopes.mean():.2f} between p = 0.003 and 0.01, over "
         f"{DRAWS} draws of the coins; exponent less {power:g}"
@@ -450,20 +465,20 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
         "logarithmic branch; the figure states no function to compare with"
     )
     yield Part("right branch: logarithmic", None, "numeric", text)
-    seen = _floors((*_PS[2:], 0.3, 0.6, 0.9), 60, rounds, ctx.seed)
-    seen |= {p: float(np.mean([floors[p] for floors in drawn])) for p in _PS[:2]}
+    seen = play_floors((*SKIP_PS[2:], 0.3, 0.6, 0.9), 60, rounds, ctx.seed)
+    seen |= {p: float(np.mean([floors[p] for floors in drawn])) for p in SKIP_PS[:2]}
     ps = sorted(seen)
-    later = np.log(_PS[3] / _PS[1]) / np.log(seen[_PS[3]] / seen[_PS[1]])
+    later = np.log(SKIP_PS[3] / SKIP_PS[1]) / np.log(seen[SKIP_PS[3]] / seen[SKIP_PS[1]])
     yield Reading(
-        f"Linear is the law of small p: between p = {_PS[1]:g} and {_PS[3]:g}, around its break, the largest p grows like epsilon^{later:.2f}."
+        f"Linear is the law of small p: between p = {SKIP_PS[1]:g} and {SKIP_PS[3]:g}, around its break, the largest p grows like epsilon^{later:.2f}."
     )
     yield draw_bound(
         "Largest p with a floor of at most epsilon",
-        [seen[p] / _GG**2 for p in ps],
+        [seen[p] / SKIP_BGD**2 for p in ps],
         [min(1.0, ps[0] * (seen[p] / seen[ps[0]]) ** power) for p in ps],
         xlabel="epsilon/G^2",
         ylabel="p, share of saved communication",
-        about=f"claimed: linear, from the first point, up to p = 1; FedPD with exact local solves, u = {_U}, on I-SKIP({_G}, {_C}); floors are "
+        about=f"claimed: linear, from the first point, up to p = 1; FedPD with exact local solves, u = {SKIP_U}, on I-SKIP({SKIP_G}, {SKIP_C}); floors are "
         f"means of ||grad f||^2 over the last third of {rounds} rounds, of {DRAWS * chains} chains at the two smallest p and 60 at others, "
         f"seed {ctx.seed}",
         more=[("measured", ps)],
@@ -471,13 +486,12 @@ def check_fig1(ctx: Context, *, power: float = 1.0) -> Iterator[Finding]:
     )
 
 
-_ASSUMED = (A1, A2, A4, STEP, "local solves satisfy (8)", "lam_i^0 = -grad f_i(x^0)")
+OF_THEOREM_3 = (A1, A2, A4, STEP, "local solves satisfy (8)", "lam_i^0 = -grad f_i(x^0)")
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDPD-T3",
-        PAPER,
         "Theorem 3, (12), Section IV-B",
         "When communication is skipped with probability p, the averaged E ||grad f(x_0^r)||^2 is at most C_2 D_0/T + C_4 epsilon_1 "
         "+ C(p)(G^2 + epsilon_1) with C(p) of order p^2, for all 0 <= p < 1 and constants independent of T, G and p.",
@@ -496,14 +510,13 @@ CLAIMS = [
             Fault("step size outside the theorem", "printed bound, small p", {"u": "2/5"}, holds=None),
             Fault("a bound of order p", "some constant C_5 independent of p", {"order": "1"}, holds=True),
         ),
-        assumptions=_ASSUMED,
+        assumptions=OF_THEOREM_3,
         repaired="C(p) = C_5 eta^2 p/(1 - 2u - sqrt p (1 + u))^2, of order p, for p < ((1 - 2u)/(1 + u))^2, where C_3 with sqrt p in the place of p "
         "is below one; x_0 is the mean of the copies, and lam_i^0 = -grad f_i(x^0) up to an error as in (8).",
         replay=replay_t3,
     ),
-    claim_steps(
+    claim(
         "FEDPD-R5",
-        PAPER,
         "Remark 5",
         "Choosing p with C(p) <= epsilon/(3 G^2) reaches accuracy of order epsilon, and (1-p)T = O((G - sqrt(epsilon))/(G epsilon)) "
         "rounds communicate.",
@@ -523,14 +536,13 @@ CLAIMS = [
             Fault("a start so near that the recipe forbids this p", "recipe for p", {"nearness": "11/5"}, holds=None),
             Fault("accuracy of order sqrt(epsilon)", "accuracy of order epsilon", {"power": "1/2"}, holds=True),
         ),
-        assumptions=_ASSUMED,
+        assumptions=OF_THEOREM_3,
         repaired="With C(p) = C_5 eta^2 p/(1 - 2u - sqrt p (1 + u))^2, of order p (claim T3), C(p) (G^2 + epsilon_1) <= epsilon, C_4 epsilon_1 <= "
         "epsilon and T = C_2 D_0/epsilon the average is at most 3 epsilon, and (1 - p) T rounds communicate on average: p may grow like epsilon/G^2.",
         replay=replay_r5,
     ),
-    claim_steps(
+    claim(
         "FEDPD-Q3",
-        PAPER,
         "abstract, Section I",
         "Communication can be reduced when heterogeneity decreases.",
         [
@@ -541,14 +553,14 @@ CLAIMS = [
             )
         ],
         kind="proof step",
-        assumptions=_ASSUMED,
+        assumptions=OF_THEOREM_3,
         readings=(
             "Read as: a share p of all communications can be skipped at a given accuracy, and p may be the larger the smaller G is. The p with "
             "C_5 p eta^2 (G^2 + epsilon_1) <= epsilon (1 - 2u - sqrt p (1+u))^2 are enough: about epsilon/G^2 while it is small, and all below "
             "((1-2u)/(1+u))^2 as G and epsilon_1 tend to 0. The 'linear-logarithmic' law itself is Table III and Figure 1.",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-TAB3",
         "proof step",
         "Table III",
@@ -566,7 +578,7 @@ CLAIMS = [
         repaired="C(p)/(eta^2 p^2) rises from 0.18 to 21 over the first range; beyond, C(p)/(eta^2 C_3^{2/(1-p)}) tends to 0 like (1-p) (1+u)^4/u^2, "
         "and a relation C(p) = k eta^2 C_3^{2/(1-p)} is p = 1 - 2 log C_3 / log(eps/(3 k eta^2 G^2)).",
     ),
-    claim(
+    checked(
         "FEDPD-FIG1",
         "rate",
         "Figure 1",

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
-from fedtheory.claims.claim import Fault, Finding, Reading, Replay
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import (
+from fedtheory.claims import (
+    Context,
+    Fault,
+    Finding,
+    Reading,
+    Replay,
     assume,
     assume_constant,
     assume_exact_solves,
@@ -32,15 +35,15 @@ from paper_checks.fedpd import two_clients
 from paper_checks.fedpd.common import (
     A1,
     A4,
-    PAPER,
     STEP,
     ExactWithError,
+    claim,
     constants_hold,
     fractions,
     rational,
 )
 from paper_checks.fedpd.two_clients import first_row
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.ramps import Ramps
 from problems.separable import root_plus_quadratic
 
@@ -225,35 +228,36 @@ def _corrected_on_runs(ctx: Context, claimed: Any, dissimilarity: float) -> Iter
     )
 
 
-LEMMA_TWO = claim_steps(
-    "FEDPD-L2",
-    PAPER,
-    "Lemma 2, (22)",
-    "The spreads of copies and models obey E Delta^{r+1} <= (A Delta^r + eta B (G + 2 sqrt(epsilon_1)))/(1 - u) with "
-    "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
-    [
-        Step(
-            "both lines, of any two clients",
-            two_clients.entry(),
-            "repaired",
-            wrong={
-                "entry p u (1 - u)": two_clients.near("p*u*(1 - u)"),
-                "entry a hundredth smaller": two_clients.near("99/100*p*u*(1 + u)"),
-            },
-        )
-    ],
-    besides=check_l2,
-    faults=(
-        Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
-        Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
-        Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
-        Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
+CLAIMS = [
+    claim(
+        "FEDPD-L2",
+        "Lemma 2, (22)",
+        "The spreads of copies and models obey E Delta^{r+1} <= (A Delta^r + eta B (G + 2 sqrt(epsilon_1)))/(1 - u) with "
+        "A = [[p(1+u), p u (1-u)], [1, u]], a matrix of rank one with eigenvalues 0 and u + p(1+u).",
+        [
+            Step(
+                "both lines, of any two clients",
+                two_clients.entry(),
+                "repaired",
+                wrong={
+                    "entry p u (1 - u)": two_clients.near("p*u*(1 - u)"),
+                    "entry a hundredth smaller": two_clients.near("99/100*p*u*(1 + u)"),
+                },
+            )
+        ],
+        besides=check_l2,
+        faults=(
+            Fault("p = 0, where nothing is violated", "printed inequality", {"p": "0"}, holds=True),
+            Fault("entry p u (1 - u) kept", "corrected matrix", {"entry": PRINTED_ENTRY}),
+            Fault("entry a hundredth smaller", "attained", {"entry": "0.99*p*u*(1+u)"}),
+            Fault("dissimilarity G left out", "corrected inequality", {"dissimilarity": 0.0}),
+        ),
+        assumptions=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
+        readings=(
+            "The corrected lines are proved of any two clients, whose distances the spreads bound; the two that are farthest apart after the round "
+            "give the spreads then. D0, D and e are any positive numbers that bound the spreads and sqrt(epsilon_1).",
+        ),
+        repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
+        replay=replay_l2,
     ),
-    assumptions=(A1, A4, STEP, "local solves satisfy (16)", "r >= 1, or lam_i^0 = -grad f_i(x^0)", "0 <= p < 1"),
-    readings=(
-        "The corrected lines are proved of any two clients, whose distances the spreads bound; the two that are farthest apart after the round give "
-        "the spreads then. D0, D and e are any positive numbers that bound the spreads and sqrt(epsilon_1).",
-    ),
-    repaired="The (1,2) entry of A is p u (1 + u), as in (52).",
-    replay=replay_l2,
-)
+]

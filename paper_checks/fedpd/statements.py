@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from fedtheory.claims.statements.bound import Bound
-from fedtheory.claims.statements.inequality import Inequality
-from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, bar, dot, norm2
+from fedtheory.claims import Bound, Inequality, Lemma, bar, dot, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import along_batch, inner, is_array, mean_of_clients, squared_norm
 from fedtheory.core.problem import objective
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fedtheory.claims import Theorem, run_on_quadratics
-from fedtheory.claims.claim import Picture
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.statements.limit import Divergence
-from paper_checks.fedpd.common import A1, A2, PAPER, fractions
+from fedtheory.claims import Context, Divergence, Picture, Theorem, draw_bound, run_on_quadratics
+from paper_checks.fedpd.common import A1, A2, derived, fractions
 from paper_checks.fedpd.theorems import corrected
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.quadratics import Quadratic
 
 BELOW = Theorem(
@@ -90,9 +86,8 @@ def draw_multipliers(context: Context) -> Picture:
 
 
 CLAIMS = [
-    claim_steps(
+    derived(
         "FEDPD-D7",
-        f"{PAPER}, derived",
         "how tight the step-size range of Theorem 1 is",
         "With exact solves and f bounded below the steps of FedPD's models vanish for every u = L eta < 1/2, and for every u > 1/2 there are "
         "quadratics, f strongly convex, on which differences of its duals grow geometrically; the paper's 0.309 is conservative.",

@@ -9,21 +9,16 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD, FedSplit, Scaffold
-from fedtheory.claims import state
-from fedtheory.claims.claim import Fault, Finding, Reading
-from fedtheory.claims.context import Context
+from fedtheory.claims import Context, Equivalence, Fault, Finding, Reading, Setting, holds, state
 from fedtheory.claims.orderings import alike
-from fedtheory.claims.parts import holds
-from fedtheory.claims.protocol import Setting
-from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.statements.theorems.as_parts import is_proved
 from fedtheory.core.arrays import average, spread
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.rates import fit_contraction
 from paper_checks.fedpd import identities
-from paper_checks.fedpd.common import A1, A2, PAPER, HalfDualStep, claim, total
+from paper_checks.fedpd.common import A1, A2, DERIVED, HalfDualStep, checked, claim, derived, total
 from paper_checks.fedpd.draws import DRAWS
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.quadratics import Quadratic, random_quadratics
 
 LONGER = "dual step of a hundredth more"
@@ -136,7 +131,7 @@ def fedsplit_is_peaceman_rachford(relaxation: int) -> Equivalence:
 CLAIMS = [
     state(
         "FEDPD-D3",
-        f"{PAPER}, derived",
+        DERIVED,
         "structure of Algorithm 2",
         "For any local solver, mean lam_i^{r+1} = (xbar^{r+1} - xbar^r)/eta and mean x_{0,i}^{r+1} = 2 xbar^{r+1} - xbar^r, whether or "
         "not the round communicates.",
@@ -145,9 +140,8 @@ CLAIMS = [
         assumptions=("r >= 1",),
         wrong={"half a dual step": identities.means(HalfDualStep)},
     ),
-    claim_steps(
+    derived(
         "FEDPD-D5",
-        f"{PAPER}, derived",
         "SCAFFOLD with full participation",
         "lam_i := c - c_i obeys FedPD's dual update with eta = Q eta_SCAFFOLD, then centred; and mean c_i^{r+1} = "
         "(x_0^r - x_0^{r+1})/(Q eta), so models alone need to travel.",
@@ -158,9 +152,8 @@ CLAIMS = [
         kind="equivalence",
         assumptions=("full participation",),
     ),
-    claim_steps(
+    derived(
         "FEDPD-D6",
-        f"{PAPER}, derived",
         "SCAFFOLD, VRL-SGD and splittings",
         "SCAFFOLD with full participation is VRL-SGD; FedPD with exact solves is Douglas-Rachford; FedSplit is Peaceman-Rachford.",
         [
@@ -179,9 +172,8 @@ CLAIMS = [
         kind="equivalence",
         assumptions=("full participation",),
     ),
-    claim_steps(
+    claim(
         "FEDPD-EQ3",
-        PAPER,
         "Section IV-C",
         "SCAFFOLD's c - c_i plays the role of FedPD's lam_i.",
         [Step("dual update", identities.SCAFFOLD_DUALS, wrong={LONGER: identities.LONGER_DUALS})],
@@ -192,7 +184,7 @@ CLAIMS = [
             "with eta equal to Q times SCAFFOLD's step, after which it is centred.",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-Q9",
         "ordering",
         "Sections I and IV-C",

@@ -9,21 +9,37 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Covered, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
-from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
+from fedtheory.claims import (
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Lemma,
+    Part,
+    Picture,
+    Reading,
+    Replay,
+    Theorem,
+    assume,
+    at_most,
+    disproved,
+    draw_bound,
+    equal,
+    holds,
+    norm2,
+    proved,
+    refute,
+    vouch,
+)
 from fedtheory.claims.statements.as_claims import find_of_lemma
-from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.theorems.theorem import Theorem
-from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
 from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, claim, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, checked, claim, rational, total, whole
 from paper_checks.fedpd.communication import (
     CTA,
     LINEAR,
@@ -33,7 +49,7 @@ from paper_checks.fedpd.communication import (
     one_link_a_communication,
     unlocked,
 )
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.lower_bound import ZeroChain, dphi, dpsi, phi, printed_chain, psi
 
 N_DIVIDES_T = "N divides T"
@@ -358,7 +374,7 @@ def check_l8s(ctx: Context, *, first: int = 1, shared: int = 0) -> Iterator[Find
 
 
 CLAIMS = [
-    claim(
+    checked(
         "FEDPD-T4s",
         "bound",
         "supplement, Theorem 4",
@@ -372,7 +388,7 @@ CLAIMS = [
         "every even N (claim D11).",
         replay=replay_t4s,
     ),
-    claim(
+    checked(
         "FEDPD-L5s",
         "proof step",
         "supplement, Lemma 5",
@@ -386,7 +402,7 @@ CLAIMS = [
         repaired="g_i(0) - inf g_i = 2 pi (1 - 1/e) + 4 pi T/N, at most 5 pi T/N for T >= 2N; the derivative bounds hold.",
         replay=replay_gap,
     ),
-    claim(
+    checked(
         "FEDPD-L6s",
         "proof step",
         "supplement, Lemma 6",
@@ -400,9 +416,8 @@ CLAIMS = [
         repaired="The gap bound needs T >= 2N.",
         replay=replay_gap,
     ),
-    claim_steps(
+    claim(
         "FEDPD-L7s",
-        PAPER,
         "supplement, Lemma 7",
         "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
         [Step("far from zero", FAR_FROM_ZERO)],
@@ -418,7 +433,7 @@ CLAIMS = [
             "small as one likes.",
         ),
     ),
-    claim(
+    checked(
         "FEDPD-L8s",
         "proof step",
         "supplement, Lemma 8",

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.claim import Fault, Finding, Part, Reading, Replay, Role
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import (
+from fedtheory.claims import (
+    Context,
+    Fault,
+    Finding,
+    Part,
+    Reading,
+    Replay,
+    Role,
     assume,
     assume_constant,
     assume_exact_solves,
@@ -23,6 +27,7 @@ from fedtheory.claims.parts import (
     holds,
     refute,
 )
+from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.core.arrays import along_batch
 from fedtheory.core.errors import InvalidInput, NotAvailable
 from fedtheory.core.problem import constant
@@ -31,14 +36,15 @@ from fedtheory.tools.devices import Placement
 from paper_checks.fedpd.common import (
     A1,
     A2,
-    PAPER,
     STEP,
     THRESHOLD,
     ExactWithError,
     WithoutDuals,
+    claim,
     constants_hold,
     constants_with_errors,
     cumulative,
+    derived,
     floats,
     fractions,
     rational,
@@ -48,14 +54,12 @@ from paper_checks.fedpd.common import (
 )
 from paper_checks.fedpd.theorems import corrected, with_errors
 from paper_checks.fedpd.worst_cases import zero_duals_are_unbounded
-from paper_checks.steps import Step, claim_steps
+from paper_checks.steps import Step
 from problems.datasets import breast_cancer, libsvm
 from problems.logistic import fedpd_synthetic
 from problems.quadratics import Quadratic, random_indefinite, random_quadratics
 from problems.separable import random_sines
 from problems.splits import by_sorted_label, federate
-
-HALF = (Fraction(0), Fraction(1, 2))  #: u = L eta
 
 # ---- D1: the corrected theorem -----------------------------------------------------------------------------------
 
@@ -303,9 +307,8 @@ def check_t1(
 
 
 CLAIMS = [
-    claim_steps(
+    claim(
         "FEDPD-T1",
-        PAPER,
         "Theorem 1, Section IV-A",
         "With exact or epsilon_1-accurate local solves and no skipping, the average of ||grad f(x_0^r)||^2 over T rounds is at "
         "most C_2 D_0/T + C_4 epsilon_1, with C_2 and C_4 independent of T, G and p.",
@@ -333,9 +336,8 @@ CLAIMS = [
         "(8 (1+u)^2/eta) max{1, u^2/(1-2u-4u^2)}.",
         replay=replay_t1,
     ),
-    claim_steps(
+    derived(
         "FEDPD-D1",
-        f"{PAPER}, derived",
         "correction of Theorem 1 (exact solves, lam_i^0 = -grad f_i(x^0))",
         "For u = L eta < 1/2 and every T: sum_{r=1}^T ||grad f(x_0^r)||^2 <= (4(1+u)^2/eta) max{1, u^2/((1-2u)(1+u))} "
         "(f(x^0) - f(x_0^T)).",

@@ -13,13 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
+from fedtheory.claims import (
+    Assumption,
+    Context,
+    Covered,
+    Fault,
+    Finding,
+    Part,
+    Reading,
+    Replay,
+    Role,
+    assume,
+    at_most,
+    disproved,
+    draw_bound,
+    holds,
+    refute,
+)
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
 from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Assumption, Covered, Fault, Finding, Part, Reading, Replay, Role
-from fedtheory.claims.context import Context
-from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
-from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
 from fedtheory.core.problem import constant
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.checker.certificates import require_semidefinite
@@ -27,7 +40,7 @@ from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, claim, constants_hold, rational, total, whole
+from paper_checks.fedpd.common import A1, A2, checked, constants_hold, rational, total, whole
 from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds, stays_below
 from paper_checks.formulas import formula_in_words
 from problems.finite_sum import random_finite_sum
@@ -437,7 +450,7 @@ def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterato
 
 
 CLAIMS = [
-    claim(
+    checked(
         "FEDPD-T2",
         "bound",
         "Theorem 2, (10), Section IV-A",
@@ -456,7 +469,7 @@ CLAIMS = [
         replay=replay_t2,
         draws=True,
     ),
-    claim(
+    checked(
         "FEDPD-R4",
         "bound",
         "Remark 4",
@@ -466,7 +479,7 @@ CLAIMS = [
         Fault("one sample gradient a step instead of two", "count", {"per_step": 1}),
         assumes=("QN <= sqrt(M)",),
     ),
-    claim(
+    checked(
         "FEDPD-Q5",
         "rate",
         "Sections III and IV-A",
@@ -482,7 +495,7 @@ CLAIMS = [
         ),
         draws=True,
     ),
-    claim(
+    checked(
         "FEDPD-Q6",
         "bound",
         "Section III",

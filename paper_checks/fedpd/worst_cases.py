@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedPD
+from fedtheory.claims import Context, Fault, Finding, Part, holds, proved
 from fedtheory.claims.certified import SMOOTH, enclosed_on_class
-from fedtheory.claims.claim import Fault, Finding, Part
-from fedtheory.claims.context import Context
-from fedtheory.claims.parts import holds, proved
 from fedtheory.claims.statements.as_claims import find_of_theorem, replay_statement
 from fedtheory.core.errors import require
 from fedtheory.proofs import worst_case
 from fedtheory.proofs.regions.expressions import Expression
 from fedtheory.proofs.symbolic import is_not_zero, is_zero, play_exactly, symbols
-from paper_checks.fedpd.common import A1, AveragesModels, HalfDualStep, claim
+from paper_checks.fedpd.common import A1, AveragesModels, HalfDualStep, checked
 from paper_checks.fedpd.statements import FIRST_ROUND, first_round
 from problems.quadratics import Quadratic
 
@@ -120,7 +118,7 @@ def check_d2(ctx: Context, *, algorithm: Any = FedPD, closed_form: str = FIRST_R
 
 
 CLAIMS = [
-    claim(
+    checked(
         "FEDPD-D2",
         "bound",
         "exact worst cases of Theorem 1",
