@@ -39,8 +39,8 @@ from paper_checks.afedpd.moment_pictures import FAMILY
 from paper_checks.afedpd.theorem_one import ONE_OF_TWO
 from paper_checks.dualfl.common import CONVEX
 from paper_checks.dualfl.common import EXACT as EXACT_DUALFL
-from paper_checks.fedpd.baselines import D12
-from paper_checks.fedpd.common import A1, A2
+from paper_checks.fedpd.notation import A1, A2
+from paper_checks.fedpd.z_ours_methods import D12
 from paper_checks.fedslr.convergence import PRINTED_STEP, SHORT_STEP
 from paper_checks.fedslr.exact_runs import CONTINUOUS, EXACT, KL_HOLDS
 from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness

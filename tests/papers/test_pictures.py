@@ -16,7 +16,10 @@ NOT_REPEATED = {
     ("fedslr/phase_two.py", "theorem_runs"): "the largest client of a method that draws nothing, and its bound",
     ("fedslr/kl_cases.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
     ("afedpd/moment_pictures.py", "_draw_factors"): "exact factors",
-    ("fedpd/skipping.py", "check_t3"): "a mean over the last rounds of many chains, one number for each p",
+    (
+        "fedpd/section_4_2_a_theorem_3.py",
+        "check_t3",
+    ): "a mean over the last rounds of many chains, one number for each p",
 }
 
 
