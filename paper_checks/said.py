@@ -39,8 +39,8 @@ from paper_checks.afedpd.notation import FAMILY
 from paper_checks.afedpd.section_4_1_optimization import ONE_OF_TWO
 from paper_checks.dualfl.notation import CONVEX
 from paper_checks.dualfl.notation import EXACT as EXACT_DUALFL
-from paper_checks.fedpd.baselines import D12
-from paper_checks.fedpd.common import A1, A2
+from paper_checks.fedpd.notation import A1, A2
+from paper_checks.fedpd.z_ours_methods import D12
 from paper_checks.fedslr.assumptions import CONTINUOUS, EXACT, KL_HOLDS, PRINTED_STEP, SHORT_STEP
 from paper_checks.said_by_theorems import bends_of, is_exact, is_phase_one, list_theorem_sayings, smoothness
 from problems.dual_drift import moment_map

@@ -1,35 +1,17 @@
-"""FedPD (Zhang, Hong, Dhople, Yin, Liu): every claim of the paper, of its supplement, and of the corrections to it.
+"""FedPD (Zhang, Hong, Dhople, Yin, Liu), section by section, with the authors' supplement.
 
-The modules follow the paper: Theorem 1 and what belongs to it, the lemmas of its proof, divergence of FedAvg, the communication lower
-bound, Theorem 2 (variance reduction), Theorem 3 (skipping), relations between methods, and the experiments.
+Each section and each appendix of the paper is a module: its statements in the paper's order, each with its proof, its instances and its claim.
+Begin with `notation`, the paper's symbols in scripts, and `section_4_1_a_theorem_1`. `bounds` has the constants and right sides that sections
+share, `rounds` the rounds that theorems speak of, `played` the method's own code on instances, `character_runs` the runs of Appendix D, by the
+rules of `protocol`. What is ours stands apart, in `z_ours_*`.
 """
 
 from __future__ import annotations
 
-from fedtheory.claims.claim import Claim
-from fedtheory.claims.publication import Publication
+from fedtheory.claims import Claim, Publication
 from fedtheory.claims.refutation import with_fields
-from paper_checks.fedpd import (
-    baselines,
-    characters,
-    communication,
-    curvatures,
-    divergence,
-    equivalences,
-    experiments,
-    lemmas,
-    local_solves,
-    oracle_two_lemmas,
-    printed_steps,
-    skipping,
-    step_sizes,
-    structure,
-    supplement,
-    theorem_one,
-    variance_reduced,
-    worst_cases,
-)
 from paper_checks.instance_fields import FEDPD
+from paper_checks.sections import claims_in_order
 
 PAPER = Publication(
     "FedPD: A Federated Learning Framework With Adaptivity to Non-IID Data",
@@ -39,27 +21,4 @@ PAPER = Publication(
     published="IEEE Transactions on Signal Processing",
     read="Claims of Appendices E to G are of the authors' separate supplement.",
 )
-
-CLAIMS: list[Claim] = with_fields(
-    [
-        *theorem_one.CLAIMS,
-        *worst_cases.CLAIMS,
-        *local_solves.CLAIMS,
-        *step_sizes.CLAIMS,
-        *variance_reduced.CLAIMS,
-        *oracle_two_lemmas.CLAIMS,
-        *skipping.CLAIMS,
-        *curvatures.CLAIMS,
-        *lemmas.CLAIMS,
-        *printed_steps.CLAIMS,
-        *divergence.CLAIMS,
-        *communication.CLAIMS,
-        *supplement.CLAIMS,
-        *structure.CLAIMS,
-        *equivalences.CLAIMS,
-        *baselines.CLAIMS,
-        *experiments.CLAIMS,
-        *characters.CLAIMS,
-    ],
-    FEDPD,
-)
+CLAIMS: list[Claim] = with_fields(claims_in_order(__name__, __path__), FEDPD)

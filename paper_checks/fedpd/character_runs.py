@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Context, Setting, Table
 from fedtheory.claims.experiments import Repeated, Training, list_runs, read_runs, repeat_run
 from fedtheory.claims.logs import Log
 from fedtheory.claims.orderings import make_table
-from fedtheory.claims.protocol import Setting
 from paper_checks.fedpd.protocol import PROTOCOL, STEPS
 
 BATCH = 2  #: samples a step, in all figures
@@ -58,7 +56,6 @@ class Scale:
 #: 30 shards of ten images (10 of seven at laptop size): a client has two thirds of the letters, in unequal shares, as a writer has most characters
 _WRITERS = {"split": "shards", "shards": 30, "samples_per_client": 300}
 _TWO_SHARDS = {"split": "shards", "shards": 2}
-
 # fmt: off
 SCALES = {
     "laptop": Scale(
@@ -81,7 +78,6 @@ SCALES = {
     ),
 }
 # fmt: on
-
 #: Figs. 4 and 5 and 3(b): step sizes, rho and eta as printed, duals from zero as in the authors' code
 _FEDPD = {"lr": 0.01, "eta": 1.0, "init_dual": "zero"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -94,7 +90,6 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "FedPD every 4th": ("fedpd", _FEDPD | {"communicate_every": 4}),
     "FedPD p = 0.5": ("fedpd", _FEDPD | {"p": 0.5}),
 }
-
 #: Fig. 3(a): Q of each method; steps as chosen, see `CHOSEN`
 COUNTED_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "FedPD-VR": ("fedpd-vr", {"eta": 0.1, "gamma": 0.4, "steps": 2, "batch": BATCH, "init_dual": "zero"}),
@@ -257,17 +252,14 @@ def chosen(ctx: Context) -> Table:
 
 
 # ---- the paper's numbers, read off its figures ------------------------------------------------------------------------
-
 # fmt: off
 #: Fig. 3(a): test accuracy at the end, and samples until then
 FIGURE_3A = {"FedPD-VR": (0.664, 3.2e6), "FedProx-VR": (0.639, 5.6e6), "FedAvg-GD": (0.613, 2.91e7)}
-
 #: Fig. 3(b): test accuracy by communications; p = 0.5 ends at 271
 FIGURE_3B = {
     "FedPD": {50: 0.058, 100: 0.085, 150: 0.086, 200: 0.151, 250: 0.205, 300: 0.222, 372: 0.288},
     "FedPD p = 0.5": {50: 0.108, 100: 0.104, 150: 0.211, 200: 0.288, 250: 0.374, 271: 0.398},
 }
-
 #: Figs. 4 and 5, by communications: training loss (of another scale than ours), training accuracy, test loss, test accuracy
 FIGURES_4_5: dict[str, dict[int, tuple[float, float, float, float]]] = {
     "FedAvg 0.001": {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fedtheory.claims.context import Context
-from fedtheory.claims.protocol import Change, Protocol, Setting
+from fedtheory.claims import Change, Context, Protocol, Setting
 
 #: step sizes that methods of Figs. 4 and 5 are tuned over in a reading of EX9, by the training loss of the run with the seed before the judged ones
 STEPS = (0.001, 0.003, 0.01)

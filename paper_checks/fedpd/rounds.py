@@ -1,7 +1,7 @@
 """FedPD's own rounds as states of theorems: `FedPD.round` is run on vectors, with the clients' answers and their errors.
 
 f_i is L-smooth and need not be convex (A1). Of a state it is known that lam_i = -grad f_i(x_i) + e_i, ||e_i||^2 <= eps on average over clients, which
-(26) makes of every round, and a start with lam_i^0 = -grad f_i(x^0) has, too; x and x_i are any. All clients take part and p = 0.
+(26) makes of every round, and a start with lam_i^0 = -grad f_i(x^0) has, too; x and x_i are any. All clients take part.
 """
 
 from __future__ import annotations
@@ -14,6 +14,31 @@ from fedtheory.algorithms import FedPD
 from fedtheory.algorithms.fedpd import FedPDState
 from fedtheory.claims import PlayedStates, bar, norm2
 from fedtheory.claims.statements.worlds import Parameters, World
+
+
+# ---- Rounds with a coin ----------------------------------------------------------------------------------------------
+def always(round: int) -> float:
+    """A coin that skips."""
+    return 1
+
+
+def round_with_coin(
+    world: World, p: Any, state: State, answers: Any, skips: bool, algorithm: Any = FedPD
+) -> dict[str, Any]:
+    """The fields of the state that `FedPD.round` makes of another with this coin, where clients answer so."""
+    before = {name: getattr(state, name) for name in ("x", "x_i", "x0_i", "lam_i")}
+
+    coin = always if skips else 0
+    made = partial(FedPDState, memory=None)
+    return world.round_of(lambda local: algorithm(p.eta, local, coin), made, before, answers)
+
+
+# ---- Rounds that all communicate -------------------------------------------------------------------------------------
+def own_round(world: World, p: Any, state: State, answers: Any) -> dict[str, Any]:
+    """The same where all communicate, before as after."""
+    copies = State(x=state.x, x_i=state.x_i, x0_i=state.x + state.x_i * 0, lam_i=state.lam_i)
+    after = round_with_coin(world, p, copies, answers, False)
+    return {name: after[name] for name in ("x", "x_i", "lam_i")}
 
 
 def error(world: World, p: Parameters, name: str, exact: bool) -> Any:
@@ -44,15 +69,6 @@ def play_on(world: World, p: Parameters, last: int, state: State, exact: bool) -
         old.x_next, old.x_i_next = new.x, new.x_i
         states.append(new)
     return states[: last + 1]
-
-
-def own_round(world: World, p: Any, state: State, answers: Any) -> dict[str, Any]:
-    """The fields of the state that `FedPD.round` makes of another, where clients answer so."""
-    before = {"x": state.x, "x_i": state.x_i, "x0_i": state.x + state.x_i * 0, "lam_i": state.lam_i}
-    after = world.round_of(
-        lambda local: FedPD(p.eta, local), lambda **fields: FedPDState(**fields, memory=None), before, answers
-    )
-    return {name: after[name] for name in ("x", "x_i", "lam_i")}
 
 
 def start(world: World, p: Parameters, last: int, *, exact: bool) -> list[State]:

@@ -13,50 +13,50 @@ from fedtheory.claims.transcriptions import Printed
 from fedtheory.core.randomness import ScriptedKey
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.local.subproblem import Subproblem
-from paper_checks.fedpd import (
-    drawn_samples,
-    equivalences,
-    local_divergence,
-    skipping,
-    spreads,
-    statements,
-    theorem_one,
-    two_clients,
-    variance_reduced,
-)
-from paper_checks.fedpd.common import Prescribed, largest_step
+from paper_checks.fedpd.appendix_b_1_a_lemma_1 import change_by_dual, change_by_upload, change_by_x, change_of_round
+from paper_checks.fedpd.appendix_b_1_b_lemma_2 import ENTRY, PRINTED_ENTRY, first_row, push_of, second_row
+from paper_checks.fedpd.appendix_b_1_c_lemmas_3_and_4 import below_level, uploads_above_mean
+from paper_checks.fedpd.bounds import allowed_on_average, coefficient, eigenvalue, paper_constants
+from paper_checks.fedpd.notation import lagrangian, largest_step
+from paper_checks.fedpd.section_2_2_fedavg_diverges import OppositeCurvatures
+from paper_checks.fedpd.section_3_fedpd import inner_step, linearised, with_penalty
+from paper_checks.fedpd.section_4_1_b_theorem_2 import least_gamma, step_limit
+from paper_checks.fedpd.section_4_2_a_theorem_3 import allowed_with_skips
+from paper_checks.fedpd.section_4_2_b_remark_5 import cost_allowed, rounds_for
+from paper_checks.fedpd.section_4_3_other_algorithms import CountedSteps
+from paper_checks.fedpd.supplement_g_oracle_2 import error_allowed
 from paper_checks.given_gradients import SCRIPT, column, gradient_step, linear, weight
 
 
 def _constant(name: str) -> Any:
-    return lambda L, eta: theorem_one.paper_constants(L, eta)[name]
+    return lambda L, eta: paper_constants(L, eta)[name]
 
 
 def _round(x1: Any, x0: Any, lam: Any, eta: Any) -> tuple[Any, Any]:
     """Dual and upload of a client after FedPD's own round in which its local solver answers x1, and which skips communication."""
     state = FedPDState(column(x0), column(x0, x0), column(x0, x0), column(lam, lam), None)
-    method: Any = FedPD(eta, Prescribed(lambda r: column(x1, x1)), Fraction(1, 2))
+    method: Any = FedPD(eta, CountedSteps(column(x1, x1)), Fraction(1, 2))
     new = method.round(linear(0), state, None, ScriptedKey(0, {"communicate": False}))
     return new.lam_i[0, 0], new.x0_i[0, 0]
 
 
 def _scaffold(x: Any, c: Any, ci: Any, eta: Any, g: Any = 0, answer: Any = None, steps: int = 1) -> tuple[Any, Any]:
     """Server's model and a client's control variate after SCAFFOLD's own round, of a local step or of another answer."""
-    local: Any = GradientSteps(1, eta) if answer is None else Prescribed(lambda r: column(answer, answer), steps, eta)
+    local: Any = GradientSteps(1, eta) if answer is None else CountedSteps(column(answer, answer), eta, steps)
     new = Scaffold(local).round(linear(g), ScaffoldState(column(x), column(c), column(ci, ci)), None, SCRIPT)
     return new.x[0, 0], new.c_i[0, 0]
 
 
 def _lagrangian(value: Any, x: Any, x0: Any, lam: Any, eta: Any) -> Any:
     at, around, dual = (Concrete(((v,),)) for v in (x, x0, lam))
-    return statements.lagrangian(value, at, around, dual, eta)
+    return lagrangian(value, at, around, dual, eta)
 
 
 def _local_step(curvature: int) -> Any:
     """The first local step of FedAvg on +-(curvature/2) x^2, from x1 and x2."""
 
     def step(eta_r: Any, x1: Any = 0, x2: Any = 0) -> Any:
-        functions: Any = local_divergence.OppositeCurvatures(Fraction(curvature))
+        functions: Any = OppositeCurvatures(Fraction(curvature))
         sub = Subproblem(functions)
         return GradientSteps(1, eta_r)(sub, column(x1, x2), SCRIPT, None)[0][:, 0]
 
@@ -65,18 +65,17 @@ def _local_step(curvature: int) -> Any:
 
 def _values(x: Any) -> Any:
     """Of quadratics that are least or largest at 0, half of <x, f_i'(x)>."""
-    return (column(x, x) * local_divergence.OppositeCurvatures(Fraction(2)).grad(column(x, x)) / 2)[:, 0]
+    return (column(x, x) * OppositeCurvatures(Fraction(2)).grad(column(x, x)) / 2)[:, 0]
 
 
 _U = {"u": "L*eta"}
 _THEOREM_1: dict[str, Any] = {"epsilon": "eps1", "D_0": "D0", "C_2": _constant("C_2"), "C_4": _constant("C_4")}
-_COST: dict[str, Any] = {**_U, "c5": "C_5", "cost": skipping.coefficient}
-_SPREADS: dict[str, Any] = {**_U, "root": "sqrt(eps1)", "push": spreads.push_of, "copies": "dz", "models": "dx"}
+_COST: dict[str, Any] = {**_U, "c5": "C_5", "cost": coefficient}
+_SPREADS: dict[str, Any] = {**_U, "root": "sqrt(eps1)", "push": push_of, "copies": "dz", "models": "dx"}
 _CHANGE = {"dx2": "d**2", "eps": "eps1", "d0_2": "dz**2", "dual2": "dl**2"}
 _NOTHING = {"dx2": "0", "eps": "0", "d0_2": "0", "dual2": "0"}
 _NO_STEP = {"x": "0", "x0": "0", "g": "0", "lam": "0"}
 _LEVEL = {"level": "AL", "w2": "S/N", "eps": "eps1"}
-
 TIES = (
     *(
         Printed(f"FEDPD-T1, {part}", _constant(name))
@@ -90,81 +89,59 @@ TIES = (
     Printed("FEDPD-T1, constant C_2, App B-C", _constant("C_2"), {"C_7": _constant("C_7")}),
     Printed("FEDPD-T1, constant C_4, App B-C", _constant("C_4"), {"C_2": _constant("C_2")}),
     Printed("FEDPD-T1, constant C_7, App B-C; before (39)", _constant("C_7"), {"C_6": _constant("C_6")}),
-    Printed("FEDPD-T1, rhs, Theorem 1", theorem_one.allowed_on_average, {"D0": "D_0", "eps1": "epsilon"}),
-    Printed("FEDPD-T1, rhs, Theorem 1 with App B-C", theorem_one.allowed_on_average, where=_THEOREM_1),
+    Printed("FEDPD-T1, rhs, Theorem 1", allowed_on_average, {"D0": "D_0", "eps1": "epsilon"}),
+    Printed("FEDPD-T1, rhs, Theorem 1 with App B-C", allowed_on_average, where=_THEOREM_1),
     Printed("FEDPD-T1, condition eta, Theorem 1", largest_step),
-    Printed("FEDPD-T2, condition eta, Theorem 2", variance_reduced.step_limit),
-    Printed("FEDPD-T2, condition gamma, Theorem 2", variance_reduced.least_gamma, {"L": "root_L**2"}),
-    Printed("FEDPD-T3, rhs, (12)", skipping.allowed_with_skips, {"D0": "D_0", "eps1": "epsilon"}, _COST),
+    Printed("FEDPD-T2, condition eta, Theorem 2", step_limit),
+    Printed("FEDPD-T2, condition gamma, Theorem 2", least_gamma, {"L": "root_L**2"}),
+    Printed("FEDPD-T3, rhs, (12)", allowed_with_skips, {"D0": "D_0", "eps1": "epsilon"}, _COST),
     Printed(
-        "FEDPD-T3, rhs (also), (12)",
-        skipping.allowed_with_skips,
-        {"D0": "D_0", "eps1": "epsilon", "C_3": skipping.eigenvalue},
-        _COST,
+        "FEDPD-T3, rhs (also), (12)", allowed_with_skips, {"D0": "D_0", "eps1": "epsilon", "C_3": eigenvalue}, _COST
     ),
     Printed(
         "FEDPD-T3, rhs, (12) with App B-C",
-        skipping.allowed_with_skips,
-        where={**_U, **_THEOREM_1, "c5": _constant("C_5"), "cost": skipping.coefficient},
+        allowed_with_skips,
+        where={**_U, **_THEOREM_1, "c5": _constant("C_5"), "cost": coefficient},
     ),
-    Printed("FEDPD-T3, constant C_3, after (12)", skipping.eigenvalue, where=_U),
-    Printed("FEDPD-T3, constant C_8, after (40) and App B-C", skipping.eigenvalue, where=_U),
+    Printed("FEDPD-T3, constant C_3, after (12)", eigenvalue, where=_U),
+    Printed("FEDPD-T3, constant C_8, after (40) and App B-C", eigenvalue, where=_U),
     Printed("FEDPD-T3, constant C_5, App B-C", _constant("C_5"), {"C_2": _constant("C_2")}),
     Printed("FEDPD-T3, condition eta, Theorem 3", largest_step),
-    Printed("FEDPD-R3, definition T, Remark 3", skipping.rounds_for, {"D0": "D_0", "eps": "epsilon"}),
-    Printed("FEDPD-R5, definition T, Remark 5", skipping.rounds_for, {"D0": "D_0", "eps": "epsilon"}),
-    Printed("FEDPD-R5, definition C_p, Remark 5", skipping.coefficient, {"N": "N"}, {**_U, "c5": "C_5"}),
+    Printed("FEDPD-R3, definition T, Remark 3", rounds_for, {"D0": "D_0", "eps": "epsilon"}),
+    Printed("FEDPD-R5, definition T, Remark 5", rounds_for, {"D0": "D_0", "eps": "epsilon"}),
+    Printed("FEDPD-R5, definition C_p, Remark 5", coefficient, {"N": "N"}, {**_U, "c5": "C_5"}),
     Printed(
-        "FEDPD-R5, definition C_p (also), Remark 5",
-        skipping.coefficient,
-        {"C_3": skipping.eigenvalue, "N": "N"},
-        {**_U, "c5": "C_5"},
+        "FEDPD-R5, definition C_p (also), Remark 5", coefficient, {"C_3": eigenvalue, "N": "N"}, {**_U, "c5": "C_5"}
     ),
-    Printed("FEDPD-R5, condition C_p, Remark 5", skipping.cost_allowed, {"eps": "epsilon"}),
-    Printed("FEDPD-L1, rhs, (21) App B", statements.change_of_round, where=_CHANGE),
-    Printed("FEDPD-L1, rhs eq46, (46) App C-A step (d)", statements.change_by_x, where=_CHANGE),
-    Printed("FEDPD-L1, rhs eq47, (47) App C-A", statements.change_by_dual, where=_CHANGE),
-    Printed("FEDPD-L1, rhs eq48, (48) App C-A", statements.change_by_upload, where=_CHANGE),
+    Printed("FEDPD-R5, condition C_p, Remark 5", cost_allowed, {"eps": "epsilon"}),
+    Printed("FEDPD-L1, rhs, (21) App B", change_of_round, where=_CHANGE),
+    Printed("FEDPD-L1, rhs eq46, (46) App C-A step (d)", change_by_x, where=_CHANGE),
+    Printed("FEDPD-L1, rhs eq47, (47) App C-A", change_by_dual, where=_CHANGE),
+    Printed("FEDPD-L1, rhs eq48, (48) App C-A", change_by_upload, where=_CHANGE),
     *(
-        Printed(f"FEDPD-L1, constant {name}, (21)", statements.change_of_round, where={**_NOTHING, of: "1"})
+        Printed(f"FEDPD-L1, constant {name}, (21)", change_of_round, where={**_NOTHING, of: "1"})
         for name, of in {"coef_x": "dx2", "coef_x0": "d0_2", "coef_eps1": "eps"}.items()
     ),
-    Printed("FEDPD-L2, definition A12, (22) App B", spreads.PRINTED_ENTRY, where=_U),
-    Printed("FEDPD-L2, definition A12 (other reading), (22) App B", spreads.ENTRY, where=_U),
+    Printed("FEDPD-L2, definition A12, (22) App B", PRINTED_ENTRY, where=_U),
+    Printed("FEDPD-L2, definition A12 (other reading), (22) App B", ENTRY, where=_U),
+    Printed("FEDPD-L2, rhs component1, (22) App B", first_row, where={**_SPREADS, "entry": PRINTED_ENTRY}),
+    Printed("FEDPD-L2, rhs component1 (other reading), (22) App B", first_row, where={**_SPREADS, "entry": ENTRY}),
+    Printed("FEDPD-L2, rhs eq52b, (52) App C-B second line", first_row, where={**_SPREADS, "entry": ENTRY}),
+    Printed("FEDPD-L2, rhs component2, (22) App B", second_row, where=_SPREADS),
+    Printed("FEDPD-L2, rhs eq52a, (52) App C-B first line", second_row, where=_SPREADS),
     Printed(
-        "FEDPD-L2, rhs component1, (22) App B",
-        two_clients.first_row,
-        where={**_SPREADS, "entry": spreads.PRINTED_ENTRY},
+        "FEDPD-L2, constant prefactor, (22) App B", second_row, where={**_U, "copies": "1", "models": "0", "push": "0"}
     ),
-    Printed(
-        "FEDPD-L2, rhs component1 (other reading), (22) App B",
-        two_clients.first_row,
-        where={**_SPREADS, "entry": spreads.ENTRY},
-    ),
-    Printed(
-        "FEDPD-L2, rhs eq52b, (52) App C-B second line",
-        two_clients.first_row,
-        where={**_SPREADS, "entry": spreads.ENTRY},
-    ),
-    Printed("FEDPD-L2, rhs component2, (22) App B", two_clients.second_row, where=_SPREADS),
-    Printed("FEDPD-L2, rhs eq52a, (52) App C-B first line", two_clients.second_row, where=_SPREADS),
-    Printed(
-        "FEDPD-L2, constant prefactor, (22) App B",
-        two_clients.second_row,
-        where={**_U, "copies": "1", "models": "0", "push": "0"},
-    ),
-    Printed("FEDPD-L3, rhs, (23) App B", statements.uploads_above_mean, {"N": "n"}, {"spread2": "s**2"}),
-    Printed(
-        "FEDPD-L3, rhs proof_d, second (52) App C-C", statements.uploads_above_mean, {"N": "n"}, {"spread2": "s**2"}
-    ),
-    Printed("FEDPD-L4, rhs, (24) App B", statements.below_level, where={**_LEVEL, "factor": "1"}),
-    Printed("FEDPD-L4, rhs (other reading), (24) App B", statements.below_level, where={**_LEVEL, "factor": "1/2"}),
+    Printed("FEDPD-L3, rhs, (23) App B", uploads_above_mean, {"N": "n"}, {"spread2": "s**2"}),
+    Printed("FEDPD-L3, rhs proof_d, second (52) App C-C", uploads_above_mean, {"N": "n"}, {"spread2": "s**2"}),
+    Printed("FEDPD-L4, rhs, (24) App B", below_level, where={**_LEVEL, "factor": "1"}),
+    Printed("FEDPD-L4, rhs (other reading), (24) App B", below_level, where={**_LEVEL, "factor": "1/2"}),
     Printed(
         "FEDPD-L4, rhs eq54, (54) App C-D",
-        statements.below_level,
+        below_level,
         where={"level": "ALi", "w2": "d**2", "eps": "eps1", "factor": "1/2"},
     ),
-    Printed("FEDPD-L10s, rhs, supplement, Lemma 10", drawn_samples.error_allowed),
+    Printed("FEDPD-L10s, rhs, supplement, Lemma 10", error_allowed),
     Printed("FEDPD-EQ1, definition AL_i, after (6)", _lagrangian, {"fi": "value", "xi": "x"}),
     Printed("FEDPD-EQ1, recursion lam, Algorithm 2", _round, item=0),
     Printed(
@@ -174,20 +151,18 @@ TIES = (
         item=1,
     ),
     *(
-        Printed(f"FEDPD-EQ4, {part}, closed form, Sec. III", equivalences.inner_step, {"xq": "x"}, {**_NO_STEP, **at})
+        Printed(f"FEDPD-EQ4, {part}, closed form, Sec. III", inner_step, {"xq": "x"}, {**_NO_STEP, **at})
         for part, at in {
             "constant coef_xq": {"x": "1"},
             "constant coef_x0": {"x0": "1"},
             "constant coef_g_plus_lam": {"g": "1"},
         }.items()
     ),
-    Printed("FEDPD-EQ4, recursion x, closed form, Sec. III", equivalences.inner_step, {"xq": "x"}),
+    Printed("FEDPD-EQ4, recursion x, closed form, Sec. III", inner_step, {"xq": "x"}),
     Printed(
-        "FEDPD-EQ4, definition f_tilde (other reading), Sec. III",
-        equivalences.linearised,
-        {"f0": "value", "xi": "y", "xq": "x"},
+        "FEDPD-EQ4, definition f_tilde (other reading), Sec. III", linearised, {"f0": "value", "xi": "y", "xq": "x"}
     ),
-    Printed("FEDPD-EQ4, definition L_tilde, Sec. III", equivalences.with_penalty, {"ft": "value", "xi": "y"}),
+    Printed("FEDPD-EQ4, definition L_tilde, Sec. III", with_penalty, {"ft": "value", "xi": "y"}),
     Printed("FEDPD-EQ3, recursion x, Sec. IV-C", _scaffold, item=0),
     *(
         Printed(
@@ -221,7 +196,6 @@ TIES = (
         for reading, curvature in {"": 1, " (other reading)": 2}.items()
     ),
 )
-
 UNTIED = {
     "the formula is in words in the claim: an order, or a name of what is measured": (
         "FEDPD-CL1",

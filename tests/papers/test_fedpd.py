@@ -8,7 +8,7 @@ from fedtheory.claims.context import Context
 from fedtheory.claims.pages import as_html
 from fedtheory.claims.references import Reference, load_claims
 from fedtheory.claims.verdict import decide
-from paper_checks.fedpd import communication
+from paper_checks.fedpd import section_2_1_lower_bound
 
 SOURCE = "paper_checks.fedpd"
 CLAIMS = load_claims(SOURCE)
@@ -19,7 +19,7 @@ def test_every_claim_says_what_it_assumes() -> None:
 
 
 def test_a_proof_that_does_not_go_through_accuses_nobody() -> None:
-    parts = [p for p in communication.check_q1(Context(), shared=1) if isinstance(p, Part)]
+    parts = [p for p in section_2_1_lower_bound.check_q1(Context(), shared=1) if isinstance(p, Part)]
     assert [p.holds for p in parts if p.name == "argument"] == [False]
     assert decide("bound", parts) == "inconclusive"
 

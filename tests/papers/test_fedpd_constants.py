@@ -9,38 +9,40 @@ import pytest
 
 from fedtheory.algorithms import FedPD
 from fedtheory.claims.statements.theorems.as_parts import is_proved
-from paper_checks.fedpd import skipping, spreads
-from paper_checks.fedpd.common import total
-from paper_checks.fedpd.theorems import corrected, with_errors
-from paper_checks.fedpd.variance_reduced import expected_stationarity, grows_by, second_moments
+from paper_checks.fedpd import appendix_b_1_b_lemma_2 as lemma_2
+from paper_checks.fedpd.played import total
+from paper_checks.fedpd.section_4_1_a_theorem_1 import theorem_one_with_errors
+from paper_checks.fedpd.section_4_1_b_theorem_2 import expected_stationarity, grows_by, second_moments
+from paper_checks.fedpd.section_4_2_b_remark_5 import replay_r5
+from paper_checks.fedpd.z_ours_theorem_1 import corrected_theorem_one
 from problems.finite_sum import SampledQuadratic
 
 
 @pytest.mark.parametrize("entry", ["p*u*(1-u)", "0*p", "-p*u", "0.99*p*u*(1+u)", "p*u*(1+u) - p*u**3/100"])
 def test_a_smaller_entry_of_lemma_2_is_exceeded(entry: str) -> None:
-    left, right = spreads.both_sides(spreads.APART, entry)
+    left, right = lemma_2.both_sides(lemma_2.APART, entry)
     assert left > right
 
 
 @pytest.mark.parametrize("entry", ["p*u*(1+u)", "2*p*u", "1.01*p*u*(1+u)", "p*u*(1+u) + u"])
 def test_an_entry_as_large_as_the_corrected_one_is_not(entry: str) -> None:
-    left, right = spreads.both_sides(spreads.APART, entry)
+    left, right = lemma_2.both_sides(lemma_2.APART, entry)
     assert left <= right
 
 
 def test_the_counterexample_to_lemma_2_is_exact_and_attains_the_corrected_entry() -> None:
-    replay = spreads.replay_l2(spreads.APART)
+    replay = lemma_2.replay_l2(lemma_2.APART)
     assert (replay.exact_measured, replay.exact_bound) == (Fraction(489, 1400), Fraction(309, 1400)) and replay.violated
-    assert spreads.both_sides(spreads.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
-    from_the_start = spreads.replay_l2(spreads.FROM_THE_START)
+    assert lemma_2.both_sides(lemma_2.APART, "p*u*(1+u)") == (Fraction(489, 1400), Fraction(489, 1400))
+    from_the_start = lemma_2.replay_l2(lemma_2.FROM_THE_START)
     assert from_the_start.violated and from_the_start.exact_measured == Fraction(297, 3430)
-    left, right = spreads.both_sides(spreads.FROM_THE_START, "p*u*(1+u)")
+    left, right = lemma_2.both_sides(lemma_2.FROM_THE_START, "p*u*(1+u)")
     assert left == right
 
 
 @pytest.mark.parametrize("change", [{"eta": "2/5"}, {"slopes": [["1", "-1/2", "-1", "1"], ["1", "1/2", "-1", "1/2"]]}])
 def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: dict[str, object]) -> None:
-    assert not spreads.replay_l2(spreads.APART | change).admissible
+    assert not lemma_2.replay_l2(lemma_2.APART | change).admissible
 
 
 @pytest.mark.parametrize(
@@ -55,14 +57,14 @@ def test_an_instance_outside_the_assumptions_of_lemma_2_accuses_nobody(change: d
 def test_remark_5_is_accused_where_its_recipe_is_followed_only(
     p: str, x0: str, admissible: bool, violated: bool
 ) -> None:
-    replay = skipping.replay_r5({"g": "1", "c": "1/2", "u": "1/5", "p": p, "x0": x0})
+    replay = replay_r5({"g": "1", "c": "1/2", "u": "1/5", "p": p, "x0": x0})
     assert (replay.admissible, replay.violated) == (admissible, violated)
     assert 0.99 * replay.measured < replay.exact_measured <= replay.measured * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("strength", "holds"), [(4, True), (4.1, True), (40, True), ("399/100", False), (0.2, False)])
 def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) -> None:
-    assert is_proved(corrected(strength)) is holds
+    assert is_proved(corrected_theorem_one(strength)) is holds
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_the_constant_of_the_corrected_theorem_1(strength: object, holds: bool) 
     ],
 )
 def test_both_constants_of_theorem_1_with_errors(strength: object, accuracy: object, holds: bool) -> None:
-    assert is_proved(with_errors(strength, accuracy)) is holds
+    assert is_proved(theorem_one_with_errors(strength, accuracy)) is holds
 
 
 def test_the_exact_second_moments_of_oracle_two_are_those_of_runs_with_different_clients() -> None:

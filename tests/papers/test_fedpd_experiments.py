@@ -25,12 +25,12 @@ from fedtheory.local.stochastic import StochasticSteps, VarianceReduced
 from fedtheory.running.families import build_problem, make_first_model
 from fedtheory.running.runner import run
 from paper_checks.fedpd import character_runs as runs
-from paper_checks.fedpd.characters import CLAIMS
+from paper_checks.fedpd.appendix_d_character_recognition import CLAIMS
 from paper_checks.fedpd.protocol import PROTOCOL
-from paper_checks.fedpd.variance_reduced import CountedSamples
+from paper_checks.fedpd.section_4_1_b_theorem_2 import CountedSamples
 
 SIZES = get_args(Size)
-SOURCE = "paper_checks.fedpd.characters"
+SOURCE = "paper_checks.fedpd.appendix_d_character_recognition"
 DATA = os.environ.get("FEDTHEORY_DATA")
 EXPECTED = {
     row["id"]: row["status"]

@@ -19,7 +19,10 @@ NOT_REPEATED = {
     ): "the largest client of a method that draws nothing, and its bound",
     ("fedslr/section_5_b_theorem_2_rates.py", "picture_of"): "runs of a method that draws nothing, each with its bound",
     ("afedpd/z_ours_drift_a_stability.py", "_draw_factors"): "exact factors",
-    ("fedpd/skipping.py", "check_t3"): "a mean over the last rounds of many chains, one number for each p",
+    (
+        "fedpd/section_4_2_a_theorem_3.py",
+        "check_t3",
+    ): "a mean over the last rounds of many chains, one number for each p",
 }
 
 

@@ -21,8 +21,12 @@ from paper_checks.afedpd import published as afedpd_tables
 from paper_checks.afedpd import rounds as afedpd_rounds
 from paper_checks.afedpd import section_4_2_b_theorem_2 as afedpd_theorem_2
 from paper_checks.dualfl import bounds, notation
-from paper_checks.fedpd import drawn_samples, equivalences, skipping, statements, theorem_one, two_clients
-from paper_checks.fedpd import variance_reduced as oracle_two
+from paper_checks.fedpd import appendix_b_1_a_lemma_1 as lemma_1
+from paper_checks.fedpd import appendix_b_1_b_lemma_2 as lemma_2
+from paper_checks.fedpd import appendix_b_1_c_lemmas_3_and_4 as lemma_4
+from paper_checks.fedpd import bounds as fedpd
+from paper_checks.fedpd import section_3_fedpd, section_4_2_b_remark_5, supplement_g_oracle_2
+from paper_checks.fedpd import section_4_1_b_theorem_2 as oracle_two
 from paper_checks.fedslr import bounds as fedslr
 from paper_checks.fedslr import printed as fedslr_tables
 from paper_checks.fedslr.appendix_c_3_proof_of_theorem_1 import drift_allowed
@@ -145,17 +149,17 @@ def ties_of(paper: str, row: str) -> list[tuple[Printed, Any]]:
 
 MUTANTS = {
     "fedpd": (
-        Mutant("half of C_5", theorem_one.paper_constants, "8 * c2", "4 * c2", ("T3, constant C_5",)),
-        Mutant("C_7 of 3 C_6", theorem_one.paper_constants, "2 * c6", "3 * c6", ("T1, constant C_7",)),
-        Mutant("2 + u in C(p)", skipping.coefficient, "(3 + u)", "(2 + u)", ("T3, rhs, (12)", "R5, definition C_p")),
-        Mutant("C_3 with 2 u", skipping.eigenvalue, "(1 + u) + u)", "(1 + u) + 2 * u)", ("T3, constant C_3",)),
-        Mutant("eps, not 3 G^2", skipping.cost_allowed, "3 * G**2", "G**2", ("R5, condition C_p",)),
-        Mutant("2 - 2u in (46)", statements.change_by_x, "eta - 1)", "eta - 2)", ("L1, rhs eq46,",)),
-        Mutant("eps/(4L) in (24)", statements.below_level, "(2 * L)", "(4 * L)", ("L4, rhs,",)),
-        Mutant("2 + u in (22)", two_clients.first_row, "(3 + u)", "(2 + u)", ("L2, rhs component1,",)),
+        Mutant("half of C_5", fedpd.paper_constants, "8 * c2", "4 * c2", ("T3, constant C_5",)),
+        Mutant("C_7 of 3 C_6", fedpd.paper_constants, "2 * c6", "3 * c6", ("T1, constant C_7",)),
+        Mutant("2 + u in C(p)", fedpd.coefficient, "(3 + u)", "(2 + u)", ("T3, rhs, (12)", "R5, definition C_p")),
+        Mutant("C_3 with 2 u", fedpd.eigenvalue, "(1 + u) + u)", "(1 + u) + 2 * u)", ("T3, constant C_3",)),
+        Mutant("eps, not 3 G^2", section_4_2_b_remark_5.cost_allowed, "3 * G**2", "G**2", ("R5, condition C_p",)),
+        Mutant("2 - 2u in (46)", lemma_1.change_by_x, "eta - 1)", "eta - 2)", ("L1, rhs eq46,",)),
+        Mutant("eps/(4L) in (24)", lemma_4.below_level, "(2 * L)", "(4 * L)", ("L4, rhs,",)),
+        Mutant("2 + u in (22)", lemma_2.first_row, "(3 + u)", "(2 + u)", ("L2, rhs component1,",)),
         Mutant("steps of 1/2", oracle_two.step_limit, "1 / (3 *", "1 / (2 *", ("T2, condition eta",)),
-        Mutant("L for L^2", drawn_samples.error_allowed, "L**2", "L", ("L10s",)),
-        Mutant("gamma dropped", equivalences.inner_step, "- eta * gamma *", "- eta *", ("EQ4, recursion x",)),
+        Mutant("L for L^2", supplement_g_oracle_2.error_allowed, "L**2", "L", ("L10s",)),
+        Mutant("gamma dropped", section_3_fedpd.inner_step, "- eta * gamma *", "- eta *", ("EQ4, recursion x",)),
     ),
     "afedpd": (
         Mutant("rho/2 in (8)", afedpd_notation.numerator_of_8, "rho * gap", "rho / 2 * gap", ("T1, rhs,",)),

@@ -21,7 +21,7 @@ from fedtheory.core.regularisers import L1, regularised
 from paper_checks import afedpd, dualfl, fedpd, fedslr, literature, safari
 from paper_checks.afedpd.notation import FAMILY
 from paper_checks.collected import read_instances
-from paper_checks.fedpd.baselines import D12
+from paper_checks.fedpd.z_ours_methods import D12
 from paper_checks.fedslr.assumptions import CONTINUOUS, EXACT, KL_HOLDS, PRINTED_STEP, SHORT_STEP
 from paper_checks.said import (
     MEANINGS,

@@ -9,7 +9,7 @@ from planted import judge_anew
 
 pytestmark = pytest.mark.selftest
 
-COMMON = "paper_checks.fedpd.common"
+BOUNDS = "paper_checks.fedpd.bounds"
 FACTOR = "    return strength * (1 + u) ** 2 / eta * (np.maximum"
 CASES = "    return 1, u**2 / ((1 - 2 * u) * (1 + u))\n"
 K = "    return 2 * strength * (1 + u) ** 2 / eta * (max("
@@ -24,7 +24,7 @@ C_4 = "+ 16 * (1 + u) ** 2 + 4)\n"
     ],
 )
 def test_another_constant_is_not_proved_with_exact_solves(edit: tuple[str, str]) -> None:
-    with edited_ledger(COMMON, edit):
+    with edited_ledger(BOUNDS, edit):
         assert word_of("paper_checks.fedpd", "FEDPD-D1") in ("supported", "refuted", "inconclusive")
 
 
@@ -36,5 +36,5 @@ def test_another_constant_is_not_proved_with_exact_solves(edit: tuple[str, str])
     ],
 )
 def test_another_constant_is_not_proved_with_errors(edit: tuple[str, str]) -> None:
-    with edited_ledger(COMMON, edit):
+    with edited_ledger(BOUNDS, edit):
         assert judge_anew("paper_checks.fedpd", "FEDPD-T1").repair != "proved"

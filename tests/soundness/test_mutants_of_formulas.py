@@ -15,16 +15,17 @@ from fedtheory.claims.statements.theorems.proving import prove_theorem
 from fedtheory.proofs.checker.refusals import TermRefused
 from paper_checks.afedpd import moments
 from paper_checks.afedpd import z_ours_drift_b_floor as floor
-from paper_checks.fedpd import common, drawn_samples, variance_reduced
+from paper_checks.fedpd import bounds, supplement_g_oracle_2
+from paper_checks.fedpd import section_4_1_b_theorem_2 as oracle_two
 
 pytestmark = pytest.mark.selftest
 
 MUTANTS = {
     "fedpd": (
-        Mutant("Oracle II's steps three times as long", variance_reduced.step_limit, "1 / (3 *", "1 / (1 *", ("T2",)),
-        Mutant("what Oracle II spends without gamma", variance_reduced.spent_at_most, "(1 + eta / gamma)", "1", ("T2",)),
-        Mutant("L for L^2 in Lemma 10", drawn_samples.error_allowed, "L**2", "L", ("L10s",)),
-        Mutant("1/B^2 for 1/B in Lemma 10", drawn_samples.error_allowed, "/ B", "/ B**2", ("L10s",)),
+        Mutant("Oracle II's steps three times as long", oracle_two.step_limit, "1 / (3 *", "1 / (1 *", ("T2",)),
+        Mutant("what Oracle II spends without gamma", oracle_two.spent_at_most, "(1 + eta / gamma)", "1", ("T2",)),
+        Mutant("L for L^2 in Lemma 10", supplement_g_oracle_2.error_allowed, "L**2", "L", ("L10s",)),
+        Mutant("1/B^2 for 1/B in Lemma 10", supplement_g_oracle_2.error_allowed, "/ B", "/ B**2", ("L10s",)),
     ),
 }  # fmt: skip
 ROWS = [
@@ -59,7 +60,7 @@ def test_the_limit_of_fedadmm_with_a_tenth_of_its_noise_is_refused(monkeypatch: 
 def test_the_corrected_theorem_1_is_exact_in_fractions() -> None:
     """4 (1+u)^2/eta while the maximum is one, and from u where u^2 > (1-2u)(1+u) on its other case."""
     u, v = Fraction(3, 10), Fraction(9, 20)
-    assert common.theorem_one_factor(u, u) == 4 * (1 + u) ** 2 / u
+    assert bounds.theorem_one_factor(u, u) == 4 * (1 + u) ** 2 / u
     assert (
-        common.theorem_one_factor(v, v) == 4 * (1 + v) ** 2 / v * v**2 / ((1 - 2 * v) * (1 + v)) > 4 * (1 + v) ** 2 / v
+        bounds.theorem_one_factor(v, v) == 4 * (1 + v) ** 2 / v * v**2 / ((1 - 2 * v) * (1 + v)) > 4 * (1 + v) ** 2 / v
     )

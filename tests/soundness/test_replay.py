@@ -18,7 +18,7 @@ from fedtheory.claims.replay import replay_file
 from fedtheory.claims.report import write_counterexamples
 from fedtheory.command_line.main import main
 from fedtheory.core.errors import InvalidInput, MissingExtra
-from paper_checks.fedpd import theorem_one
+from paper_checks.fedpd.section_4_1_a_theorem_1 import ZERO_DUALS
 
 FEDPD = "paper_checks.fedpd"
 THEOREM = """
@@ -357,8 +357,8 @@ def test_the_line_says_which_reading_is_violated(tmp_path) -> None:
 
 def test_fields_of_an_instance_are_those_that_its_replay_reads(tmp_path) -> None:
     claim = load_claims(FEDPD)["FEDPD-T1"]
-    seen = claim.replay(theorem_one.ZERO_DUALS)
-    stored = Counterexample(theorem_one.ZERO_DUALS, seen).as_dict() | {
+    seen = claim.replay(ZERO_DUALS)
+    stored = Counterexample(ZERO_DUALS, seen).as_dict() | {
         **{"format": 3, "claim": claim.id, "source": FEDPD, "statement": claim.statement},
         **{"part": "reading: lam_i^0 = 0", "role": "reading", "status": "proved"},
     }

@@ -19,7 +19,8 @@ from paper_checks.afedpd import moments
 from paper_checks.afedpd import section_4_1_optimization as theorem_1
 from paper_checks.afedpd import section_4_2_b_theorem_2 as theorem_2
 from paper_checks.afedpd import z_ours_drift_a_stability as drift
-from paper_checks.fedpd import communication, variance_reduced
+from paper_checks.fedpd import section_2_1_lower_bound, z_ours_section_2
+from paper_checks.fedpd import section_4_1_b_theorem_2 as oracle_two
 from problems.dual_drift import drift_radius
 from problems.lower_bound import two_group_chain
 from problems.quadratics import scalar_quadratics
@@ -194,7 +195,7 @@ def test_a_linear_map_defeats_the_chain_after_one_communication() -> None:
     first = chain.grad(x)
     assert np.count_nonzero(first[..., 1:]) == 0 and np.all(first[..., 0] < 0)
     reached = np.full((1, 21), 100 / chain.scale)
-    assert np.sum(chain.grad(reached).mean(axis=-2) ** 2) < 1 and communication.a_linear_map_arrives(20, 100)
+    assert np.sum(chain.grad(reached).mean(axis=-2) ** 2) < 1 and z_ours_section_2.a_linear_map_arrives(20, 100)
     for id in ("D11", "T4s"):
         claim = load_claims(FEDPD)[f"FEDPD-{id}"]
         assert "linear combinations" in (claim.repaired or claim.statement)
@@ -202,7 +203,7 @@ def test_a_linear_map_defeats_the_chain_after_one_communication() -> None:
 
 
 def test_dissimilarity_of_the_chains_does_not_grow_where_l_and_d0_are_fixed() -> None:
-    sizes = [communication.largest_dissimilarity(T, 1 / (76 * np.pi**2 * T), 0) for T in (8, 64, 512)]
+    sizes = [section_2_1_lower_bound.largest_dissimilarity(T, 1 / (76 * np.pi**2 * T), 0) for T in (8, 64, 512)]
     assert max(sizes) < 3 * min(sizes)
     assert "epsilon" in load_claims(FEDPD)["FEDPD-R1"].statement
 
@@ -219,13 +220,11 @@ def test_the_second_row_of_table_3_fits_no_constant() -> None:
 
 def test_large_batches_let_oracle_two_spend_more_than_twice_d0_over_eta() -> None:
     """B = 100, gamma just above 5 eta/(B sqrt L): what was said to be 2 is 20, and 2 (1 + eta/gamma) is 42."""
-    step = 0.999 * variance_reduced.step_limit(1, 10, 100, 1.0)
-    curvatures, linear = variance_reduced.CLIENTS["two clients alike"]
+    step = 0.999 * oracle_two.step_limit(1, 10, 100, 1.0)
+    curvatures, linear = oracle_two.CLIENTS["two clients alike"]
     given = (1.0, curvatures, step, 0.0501 * step, 10, linear, 1.0, 100)
-    spent = (
-        step * sum(variance_reduced.expected_stationarity(variance_reduced.second_moments(*given), 0.1, 1500)) / 0.05
-    )
-    assert 20 < spent < variance_reduced.spent_at_most(2, step, 0.0501 * step) < 43
+    spent = step * sum(oracle_two.expected_stationarity(oracle_two.second_moments(*given), 0.1, 1500)) / 0.05
+    assert 20 < spent < oracle_two.spent_at_most(2, step, 0.0501 * step) < 43
 
 
 def test_ex9_is_decided_with_the_steps_of_the_figures() -> None:

@@ -26,7 +26,7 @@ from fedtheory.proofs import prove
 from fedtheory.proofs.checker.algebra import value_of
 from fedtheory.proofs.checker.formulas import Sentence, read
 from fedtheory.proofs.checker.proof_lines import ProofLine
-from paper_checks.fedpd.theorems import reaches_the_minimiser
+from paper_checks.fedpd.z_ours_section_2 import reaches_the_minimiser
 from tests.support.read_pages import Random, adds_up, evaluate, read_latex, sections
 from tests.support.theorems import FEDAVG, GRADIENT_DESCENT, PROXIMAL_POINT, SCAFFNEW
 

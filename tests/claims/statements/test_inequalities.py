@@ -20,7 +20,7 @@ from fedtheory.core.errors import InvalidInput
 from fedtheory.core.problem import gradient, objective
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.measures.primal_dual import lagrangian
-from paper_checks.fedpd.lemmas import CLAIMS
+from paper_checks.fedpd.appendix_b_1_c_lemmas_3_and_4 import CLAIMS
 from problems.quadratics import Quadratic, random_indefinite
 
 

@@ -14,7 +14,7 @@ from fedtheory.claims.context import Context
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
-from paper_checks.fedpd.theorem_one import check_d1
+from paper_checks.fedpd.z_ours_theorem_1 import check_d1
 
 
 def quantities(problem, before, after, given):

@@ -14,8 +14,8 @@ from fedtheory.claims.statements.equivalence import Equivalence
 from fedtheory.claims.verdict import decide
 from fedtheory.core.arrays import spread
 from fedtheory.core.errors import InvalidInput
-from paper_checks.fedpd.common import HalfDualStep
-from paper_checks.fedpd.equivalences import CLAIMS, Admm
+from paper_checks.fedpd.played import HalfDualStep
+from paper_checks.fedpd.section_3_fedpd import CLAIMS, Admm
 from problems.finite_sum import random_finite_sum
 from problems.quadratics import random_quadratics
 

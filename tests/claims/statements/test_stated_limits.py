@@ -14,7 +14,7 @@ from fedtheory.claims.verdict import decide
 from fedtheory.core.errors import InvalidInput
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.recurrences import Recurrence, follow_field, lies_within, without_roots
-from paper_checks.fedpd.divergence import CLAIMS
+from paper_checks.fedpd.z_ours_section_2 import CLAIMS
 from problems.fedavg_divergence import coercive_counterexample, curved_counterexample
 from problems.logistic import logistic
 from problems.quadratics import scalar_quadratics

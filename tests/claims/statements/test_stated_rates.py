@@ -12,7 +12,7 @@ from fedtheory.claims.statements.rate import Rate
 from fedtheory.claims.verdict import decide
 from fedtheory.core.errors import InvalidInput
 from fedtheory.measures.primal_dual import lagrangian
-from paper_checks.fedpd.divergence import CLAIMS
+from paper_checks.fedpd.z_ours_section_2 import CLAIMS
 from problems.fedavg_divergence import curved_counterexample
 from problems.known_exponents import power
 from problems.logistic import logistic

@@ -1,4 +1,4 @@
-"""Skipping communication where all f_i have one Hessian (D4), and without A4 (D8), as theorems of FedPD's own rounds with either coin.
+"""Ours: skipping communication where all f_i have one Hessian (D4), and without A4 (D8), as theorems of FedPD's own rounds with either coin.
 
 D4: gradients are A x_i + b_i, so that their mean is the gradient of f at the mean of the points, which is all that is used of A. The mean of the
 copies is that of x_i + eta lam_i, as after each round.
@@ -16,15 +16,17 @@ from types import SimpleNamespace as State
 from typing import Any
 
 from fedtheory.algorithms import FedPD
-from fedtheory.claims import PlayedStates, Theorem, bar, run_on_quadratics
+from fedtheory.claims import Claim, PlayedStates, Theorem, bar, run_on_quadratics
 from fedtheory.claims.statements.worlds import Parameters, World
-from paper_checks.fedpd.common import A1, A2, PAPER, AveragesModels
-from paper_checks.fedpd.skipped_rounds import own_round
-from paper_checks.steps import Step, claim_steps
+from paper_checks.fedpd.notation import A1, A2, derived
+from paper_checks.fedpd.played import AveragesModels
+from paper_checks.fedpd.rounds import round_with_coin
+from paper_checks.steps import Step
 
-# ---- D4 ------------------------------------------------------------------------------------------------------------------
+CLAIMS: list[Claim] = []
 
 
+# ---- D4: equal curvatures --------------------------------------------------------------------------------------------
 def go_on(world: World, p: Parameters, last: int, state: State, algorithm: Any) -> list[Any]:
     """A state, and those after it, each after a coin."""
     states: list[Any] = [state]
@@ -35,7 +37,7 @@ def go_on(world: World, p: Parameters, last: int, state: State, algorithm: Any) 
         answers = old.x0_i - (g_i + old.lam_i) * p.eta
         world.at(old.f, bar(answers), f"f {k}", g=slope)
         shared, kept = (
-            State(**own_round(world, p, old, answers, skips, algorithm), f=old.f, x_star=old.x_star)
+            State(**round_with_coin(world, p, old, answers, skips, algorithm), f=old.f, x_star=old.x_star)
             for skips in (False, True)
         )
         old.x_i_next, old.slope = answers, slope
@@ -45,10 +47,8 @@ def go_on(world: World, p: Parameters, last: int, state: State, algorithm: Any) 
 
 def play(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list[Any]:
     """Any state after a round."""
-    f, (x_i, lam_i, copies) = (
-        world.function(p.L, p.mu, name="f"),
-        (world.vector(v, True) for v in ("x_i", "lam_i", "copies")),
-    )
+    f = world.function(p.L, p.mu, name="f")
+    x_i, lam_i, copies = (world.vector(v, True) for v in ("x_i", "lam_i", "copies"))
     copies = copies - bar(copies) + bar(x_i + lam_i * p.eta)
     x_star = bar(x_i) * 0
     world.at(f, x_star, "f*", g=x_star)
@@ -57,17 +57,13 @@ def play(world: World, p: Parameters, last: int, algorithm: Any = FedPD) -> list
 
 def first(world: World, p: Parameters, algorithm: Any = FedPD) -> list[tuple[Any, State]]:
     """After the first round from a common point, with any duals."""
-    f, x, lam_i, answers = (
-        world.function(p.L, p.mu, name="f"),
-        world.vector("x^0"),
-        world.vector("lam_i^0", True),
-        world.vector("x_i^1", True),
-    )
+    f, x = world.function(p.L, p.mu, name="f"), world.vector("x^0")
+    lam_i, answers = world.vector("lam_i^0", True), world.vector("x_i^1", True)
     x_star = x * 0
     world.at(f, x_star, "f*", g=x_star)
     before = State(x=x, x_i=x + lam_i * 0, x0_i=x + lam_i * 0, lam_i=lam_i)
     return [
-        (chance, State(**own_round(world, p, before, answers, skips, algorithm), f=f, x_star=x_star))
+        (chance, State(**round_with_coin(world, p, before, answers, skips, algorithm), f=f, x_star=x_star))
         for chance, skips in ((1 - p.p, False), (p.p, True))
     ]
 
@@ -94,8 +90,24 @@ def converges(algorithm: Any = FedPD) -> Theorem:
     )
 
 
-# ---- D8 ------------------------------------------------------------------------------------------------------------------
+CLAIMS += [
+    derived(
+        "FEDPD-D4",
+        "skipping with equal curvatures",
+        "If all f_i have the same Hessian, the mean trajectory does not depend on p and converges to x* for every p, however "
+        "large G is.",
+        [Step("implicit gradient steps", converges(), wrong={"models are averaged": converges(AveragesModels)})],
+        kind="identity",
+        assumptions=("f_i quadratic with one positive definite Hessian", "exact local solves"),
+        readings=(
+            "f_i(x) = <x, A x>/2 + <b_i, x>: the mean of the gradients is the gradient of f at the mean of the points. From the first round on the "
+            "mean of the models takes implicit gradient steps on f, whichever way coins fall.",
+        ),
+    )
+]
 
+
+# ---- D8: without A4 --------------------------------------------------------------------------------------------------
 MARGIN = "238*p**2 - 429*p + 176"
 FALLS = {"a": "4658*p**2 - 8877*p + 3969", "b": "(p - 1)*(4658*p - 4235)", "c": "4658*p**2 - 11589*p + 7225"}
 STAYS = {"a": "(1 - p)*(37 - 34*p)", "b": "(1 - p)*(55 - 34*p)", "c": "34*p**2 - 147*p + 125"}
@@ -174,25 +186,9 @@ DIGITS = Theorem(
       below: claim 2 by combine
     """,
 )
-
-CLAIMS = [
-    claim_steps(
-        "FEDPD-D4",
-        f"{PAPER}, derived",
-        "skipping with equal curvatures",
-        "If all f_i have the same Hessian, the mean trajectory does not depend on p and converges to x* for every p, however "
-        "large G is.",
-        [Step("implicit gradient steps", converges(), wrong={"models are averaged": converges(AveragesModels)})],
-        kind="identity",
-        assumptions=("f_i quadratic with one positive definite Hessian", "exact local solves"),
-        readings=(
-            "f_i(x) = <x, A x>/2 + <b_i, x>: the mean of the gradients is the gradient of f at the mean of the points. From the first round on the "
-            "mean of the models takes implicit gradient steps on f, whichever way coins fall.",
-        ),
-    ),
-    claim_steps(
+CLAIMS += [
+    derived(
         "FEDPD-D8",
-        f"{PAPER}, derived",
         "why Theorem 3 needs A4",
         "Without A4 skipping can destroy convergence although f is strongly convex: on h = (1, -0.5), u = 0.25 FedPD is mean-square "
         "stable iff p < p*, the smaller root of 238 p^2 - 429 p + 176, p* = 0.6315 to four digits.",
@@ -206,5 +202,5 @@ CLAIMS = [
         readings=(
             "Stable: E ||x_{0,i} - eta lam_i||^2, of both clients, tends to 0. A4 fails: the difference of the gradients is a multiple of x.",
         ),
-    ),
+    )
 ]

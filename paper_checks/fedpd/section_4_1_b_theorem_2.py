@@ -1,4 +1,4 @@
-"""Theorem 2 (Oracle II, FedPD-VR) and the sample counts of Remark 4."""
+"""Section 4.1: Theorem 2 (Oracle II), local work of Oracle I (Remark 3), and sample counts of Oracle II (Remark 4)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedtheory.algorithms import FedPD
+from fedtheory.claims import Assumption, Claim, Context, Covered, Fault, Finding, Lemma, Part, Reading, Replay, Role
 from fedtheory.claims.certified import SMOOTH, at_most_on_class
-from fedtheory.claims.chance import chance_of_signs
-from fedtheory.claims.claim import Assumption, Covered, Fault, Finding, Part, Reading, Replay, Role
-from fedtheory.claims.context import Context
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.orderings import alike
-from fedtheory.claims.parts import assume, at_most, disproved, holds, refute
+from fedtheory.claims.parts import assume, at_most, disproved, holds, proved, refute
+from fedtheory.claims.statements.as_claims import is_derived
+from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
 from fedtheory.core.problem import constant
+from fedtheory.core.randomness import Key
+from fedtheory.local.inexact import ToAccuracy
 from fedtheory.local.solvers import GradientSteps
+from fedtheory.local.stochastic import StochasticSteps
+from fedtheory.local.subproblem import Subproblem
 from fedtheory.proofs.checker.certificates import require_semidefinite
 from fedtheory.proofs.checker.refusals import Refused
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.spectrum import round_map
 from fedtheory.running.runner import run
-from paper_checks.fedpd.common import A1, A2, claim, constants_hold, rational, total, whole
-from paper_checks.fedpd.draws import DRAWS, draw_batch, exceeds, stays_below
+from paper_checks.fedpd.notation import A1, A2, SMOOTH_SAMPLES, STEP, checked
+from paper_checks.fedpd.played import DRAWS, constants_hold, draw_batch, exceeds, rational, stays_below, total, whole
 from paper_checks.formulas import formula_in_words
 from problems.finite_sum import random_finite_sum
 from problems.logistic import Logistic, fedpd_synthetic
 from problems.quadratics import Quadratic
 
+CLAIMS: list[Claim] = []
 
+
+# ---- Theorem 2 -------------------------------------------------------------------------------------------------------
 def step_limit(Q: Any, I: Any, B: Any, L: Any) -> Any:
     """Theorem 2's limit on eta."""
     return 1 / (3 * (Q + (Q * I / B) ** Fraction(1, 2)) * L)
@@ -77,9 +84,6 @@ def spent_at_most(effective: Any, eta: Any, gamma: Any) -> Any:
     return effective * (1 + eta / gamma)
 
 
-# ---- T2 -----------------------------------------------------------------------------------------------------------
-
-
 def second_moments(
     H: Any, curvatures: Any, eta: Any, gamma: Any, I: int, linear: Any = None, x0: Any = 1, B: int = 1
 ) -> tuple[int, Iterator[NDArray[Any]]]:
@@ -92,9 +96,8 @@ def second_moments(
     problem = Quadratic(a[:, None, None], (0 * a if linear is None else np.array(linear))[:, None])
     point = np.array([x0]) + 0 * problem.b[0]
     method = FedPD(eta, FedPD.oracle_two(eta, gamma, 1, None, I))
-    maps = [
-        round_map(method, problem, point, round=r) for r in range(min(I, 2))
-    ]  # a round that starts afresh, and another
+    # a round that starts afresh, and another
+    maps = [round_map(method, problem, point, round=r) for r in range(min(I, 2))]
     layout = maps[0].layout
     where, one = layout.slices(), [[0] * layout.size + [1]]
     matrices = [np.concatenate([np.column_stack([m.matrix, m.offset]), one]) for m in maps]
@@ -176,7 +179,7 @@ def replay_t2(instance: dict[str, Any]) -> Replay:
 ROUGH = {"H": "20", "mean": "1", "eta": "79/1000", "gamma": "474/1000", "period": 10, "rounds": 40, "C_9": "1e9"}
 
 
-def _with_exact_gradients(Q: int, over: Any, effective: Any, rounds: int, role: Role = "printed") -> Part:
+def with_exact_gradients(Q: int, over: Any, effective: Any, rounds: int, role: Role = "printed") -> Part:
     """Oracle II with B = infinity and I = 1, where it draws nothing, over all L-smooth f_i with L = 1, against `spent_at_most`."""
     eta, gamma = Fraction(33, 100) / Q, rational(over) * Fraction(33, 100) / Q
     return at_most_on_class(
@@ -191,12 +194,14 @@ def _with_exact_gradients(Q: int, over: Any, effective: Any, rounds: int, role: 
     )
 
 
-def _finite_sums(ctx: Context) -> Any:
+def finite_sums(ctx: Context) -> Any:
     """Finite sums with smooth samples, `DRAWS` of them in one batch."""
     return draw_batch(partial(random_finite_sum, 3, 16, 2), ctx.seeds(DRAWS), "h", "b")
 
 
-def _spent(ctx: Context, problem: Any, Q: int, B: int, I: int, rounds: int, scale: float = 1.0) -> NDArray[np.float64]:
+def steps_spent(
+    ctx: Context, problem: Any, Q: int, B: int, I: int, rounds: int, scale: float = 1.0
+) -> NDArray[np.float64]:
     """eta sum ||grad f||^2/D_0 on every finite sum, at ``scale`` times Theorem 2's limit; infinite where a run diverges."""
     eta = scale * 0.999 * step_limit(Q, I, B, float(np.max(constant(problem, "L_sample").value)))
     method = FedPD(eta, FedPD.oracle_two(eta, 6 * eta, Q, B, I))
@@ -263,19 +268,111 @@ def check_t2(ctx: Context, *, H: str = "20", gamma_ratio: float = 6.0, effective
         role="repaired",
     )
     yield from _exact_recursions(ctx, gamma_ratio, effective)
-    problem, horizon = _finite_sums(ctx), ctx.pick(300, 2000)
+    problem, horizon = finite_sums(ctx), ctx.pick(300, 2000)
     yield constants_hold("constants of the finite sums", problem, ctx.seed, role="repaired")
     for Q, I, B in ((2, 20, 2), (4, 16, 4)):
-        spent = _spent(ctx, problem, Q, B, I, horizon)
+        spent = steps_spent(ctx, problem, Q, B, I, horizon)
         said = f"eta sum ||grad f||^2 / D_0 over {horizon} rounds, {DRAWS} draws of data and coins, is {spent.mean():.3f} in the mean"
         yield stays_below(f"runs Q={Q} I={I} B={B}", spent, float(rational(effective)), said, role="repaired")
     for Q, over in ((1, 6), (1, 1000), (2, 6), (2, 1000), (1, "1/20")):
-        yield _with_exact_gradients(Q, over, effective, 3, "repaired")
+        yield with_exact_gradients(Q, over, effective, 3, "repaired")
 
 
-# ---- R4, Q5, Q6 -----------------------------------------------------------------------------------------------------
+CLAIMS += [
+    checked(
+        "FEDPD-T2",
+        "bound",
+        "Theorem 2, (10), Section IV-A",
+        "With Oracle II, p = 0 and the stated steps, the averaged E ||grad f(x_0^r)||^2 over T rounds is at most C_9 D_0/T for a "
+        "constant C_9.",
+        check_t2,
+        Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
+        Fault("effective constant 0.3", "smooth samples, three different clients", {"effective": 0.3}),
+        Fault(
+            "effective constant 0.3, class", "exact gradients, every L-smooth f, Q=1 gamma=6 eta", {"effective": 0.3}
+        ),
+        assumes=(A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
+        repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2; with C_9 = 2 (1/eta + 1/gamma).",
+        replay=replay_t2,
+        draws=True,
+    )
+]
 
 
+# ---- Remark 3 --------------------------------------------------------------------------------------------------------
+def _gradient_step(w: World, p: Parameters, c: LemmaConstants) -> Any:
+    """||grad L_i(x')|| <= u ||grad L_i(x)|| for x' = x - eta grad L_i(x), squared; x = 0."""
+    f, dual, x0 = w.function(p.L, -p.L), w.vector("lam"), w.vector("x0")
+    x = dual * 0
+    g, _ = w.at(f, x, "g")
+    slope = g + dual + (x - x0) / p.eta
+    new = x - slope * p.eta
+    new_g, _ = w.at(f, new, "g+")
+    return norm2(new_g + dual + (new - x0) / p.eta) - norm2(slope) * (c.factor * (p.L * p.eta) ** 2)
+
+
+GRADIENT_STEP = Lemma("a gradient step with eta_1 = eta", "Remark 3", "0 < L, 0 < eta", _gradient_step, {"factor": 1})
+
+
+def check_r3(ctx: Context, *, lr_factor: float = 1.0, factor: Any = 1, power: float = 1.0) -> Iterator[Finding]:
+    """Gradient steps to reach (8): a contraction, so log(1/epsilon_1) of them, counted; stochastic steps: O(1/epsilon_1)."""
+    yield Reading("Remark 3 prints Q_i = O(log(epsilon)); read as O(log(1/epsilon)), since Q_i grows as epsilon falls.")
+    yield proved(
+        "contraction of a gradient step",
+        is_derived(GRADIENT_STEP.with_constants(factor=factor)),
+        "with eta_1 = eta, ||grad L_i(x')|| <= u ||grad L_i(x)|| for every smooth f_i and u < 1, so log(1/epsilon_1)/(2 log(1/u)) steps are enough",
+        scope="gradient steps",
+    )
+    problem, u = fedpd_synthetic("strong", n=10, samples=100, d=10, seed=ctx.seed), 0.3
+    L = float(constant(problem, "L"))
+    eta, x0 = u / L, np.zeros((1, problem.d))
+    sub = Subproblem(problem, a=-0.5 * problem.grad(x0), rho=1 / eta, z=x0 + 0.5)
+    start, key, epsilons = np.zeros((problem.n, problem.d)), Key(ctx.seed, 0), 10.0 ** -np.arange(2, 21, 2)
+    first = np.sqrt((sub.grad(start) ** 2).sum(axis=-1))
+    counts = np.array([ToAccuracy(e, lr_factor * eta, 2000).count_steps(sub, start, key)[1] for e in epsilons.tolist()])
+    closed = np.ceil(np.maximum(0, np.log(first / np.sqrt(epsilons)[:, None]) / np.log(1 / u)))
+    yield at_most(
+        "gradient steps",
+        counts,
+        closed,
+        "numeric",
+        f"with eta_1 = eta a client needs at most log(||grad L_i||/sqrt(epsilon_1))/log(1/u) steps; at epsilon_1 = 1e-20: "
+        f"{int(counts[-1].max())} against {int(closed[-1].max())}",
+        covered=Covered(problem.n, "instances"),
+    )
+    # stochastic: squared gradient norm of the subproblem after q steps of size 1/(m (q + q0)) falls like 1/q
+    seeds, norms, marks = ctx.seeds(DRAWS), [], [2**k for k in range(4, ctx.pick(11, 14))]
+    drawn = draw_batch(partial(fedpd_synthetic, "strong", n=10, samples=100, d=10), seeds, "signed")
+    eta, x0 = u / float(np.max(constant(drawn, "L").value)), np.zeros((DRAWS, 1, drawn.d))
+    m, sub = (1 - u) / eta, Subproblem(drawn, a=-0.5 * drawn.grad(x0), rho=1 / eta, z=x0 + 0.5)
+    for q in marks:
+        solver = StochasticSteps(q, lambda r, j: 1 / (m * (j + 1 / (m * eta) + 4) ** power), 1)
+        x, _ = solver(sub, np.zeros((DRAWS, drawn.n, drawn.d)), Key(seeds, 0), None)
+        norms.append((sub.grad(x) ** 2).sum(axis=-1).mean(axis=-1))
+    text = (
+        f"mean of ||grad L_i||^2 over clients after q steps falls like q^-rate, q from {marks[0]} to {marks[-1]}, {DRAWS} draws of data and coins, "
+        "so O(1/epsilon_1) steps reach (9); rate"
+    )
+    yield exceeds("stochastic steps", -np.polyfit(np.log(marks), np.log(norms), 1)[0], 0.8, text)
+
+
+CLAIMS += [
+    checked(
+        "FEDPD-R3",
+        "rate",
+        "Remark 3",
+        "Local accuracy epsilon_1 costs O(log(1/epsilon_1)) gradient steps, or O(1/epsilon_1) stochastic gradient steps.",
+        check_r3,
+        Fault("inner step a tenth of eta", "gradient steps", {"lr_factor": 0.1}),
+        Fault("contraction a hundredth better", "contraction of a gradient step", {"factor": "99/100"}),
+        Fault("stochastic steps decay too fast", "stochastic steps", {"power": 1.7}),
+        assumes=(A1, STEP),
+        draws=True,
+    )
+]
+
+
+# ---- Remark 4 --------------------------------------------------------------------------------------------------------
 class CountedSamples:
     """A problem that counts how many sample gradients are taken through it, over all clients."""
 
@@ -302,21 +399,15 @@ class CountedSamples:
         return self.problem.sample_grad(x, samples)
 
 
-def samples_used(problem: Any, method: FedPD, rounds: int, seed: int = 0) -> int:
-    """Sample gradients of a run, metrics not counted."""
-    counted = CountedSamples(problem)
-    run(method, counted, np.zeros(problem.d), rounds, seed=seed, metrics={}, progress=False)  # type: ignore[arg-type]
-    return counted.samples
-
-
 def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     """The counter of an actual run against M ceil(T/I) + 2 T Q B N, and the recommended I and B."""
     N, Q = 4, 2
 
     def used(samples: int, T: int, I: int, Q: int, B: int) -> int:
-        problem = random_finite_sum(N, samples, 2, seed=ctx.seed)
+        counted: Any = CountedSamples(random_finite_sum(N, samples, 2, seed=ctx.seed))
         method = FedPD(0.05, FedPD.oracle_two(0.05, 0.5, Q, B, I), init_dual="zero")
-        return samples_used(problem, method, T, ctx.seed)
+        run(method, counted, np.zeros(2), T, seed=ctx.seed, metrics={}, progress=False)
+        return int(counted.samples)
 
     settings = (
         (1, 1, 1, 1),
@@ -362,6 +453,21 @@ def check_r4(ctx: Context, *, per_step: int = 2) -> Iterator[Finding]:
     )
 
 
+CLAIMS += [
+    checked(
+        "FEDPD-R4",
+        "bound",
+        "Remark 4",
+        "T rounds of Oracle II take O(M + MT/I + 2TQBN) sample gradients; with I = sqrt(M), B = sqrt(M)/(QN) that is "
+        "O(M + sqrt(M)/epsilon).",
+        check_r4,
+        Fault("one sample gradient a step instead of two", "count", {"per_step": 1}),
+        assumes=("QN <= sqrt(M)",),
+    )
+]
+
+
+# ---- The factor sqrt(M) ----------------------------------------------------------------------------------------------
 def _finite_logistic(n: int, samples: int, seed: int) -> Logistic:
     """Penalised logistic regression with features of norm one, so that samples are smooth."""
     problem = fedpd_synthetic("strong", n=n, samples=samples, d=5, seed=seed)
@@ -412,85 +518,15 @@ def check_q5(ctx: Context, *, fresh: bool = False) -> Iterator[Finding]:
     )
 
 
-def check_q6(ctx: Context, *, scale: float = 1.0, effective: Any = 2) -> Iterator[Finding]:
-    """Q = 1, ..., 16 with the step of Theorem 2: eta S_T / D_0 stays bounded."""
-    for Q in (1, 2, 3):
-        yield _with_exact_gradients(Q, 6, effective, 2)
-    problem, rounds = _finite_sums(ctx), ctx.pick(200, 2000)
-    found = {Q: _spent(ctx, problem, Q, 2, 10, rounds, scale) for Q in (1, 2, 3, 5, 8, 16)}
-    said = f"eta sum ||grad f||^2 / D_0 over {rounds} rounds, mean of {DRAWS} draws of data and coins: "
-    said += ", ".join(f"{v.mean():.2f} (Q={q})" for q, v in found.items())
-    largest = np.max(list(found.values()), axis=0)
-    if (largest > 2).all():  # a mean says little of draws that differ by powers of ten
-        yield at_most("every Q", largest, 2.0, "numeric", said, chance=chance_of_signs(0, DRAWS))
-    else:
-        yield stays_below("every Q", largest, 2.0, f"{said}; the largest of each draw")
-    yield draw_bound(
-        "What T rounds spend of D_0, by the number of inner steps",
-        list(found),
-        [2.0] * len(found),
-        xlabel="Q",
-        ylabel="eta sum ||grad f||^2 / D_0",
-        about=f"FedPD, Oracle II with the step of Theorem 2, B = 2, I = 10; finite sums, {rounds} rounds, seed {ctx.seed}",
-        runs=list(found.values()),
-    )
-
-
-CLAIMS = [
-    claim(
-        "FEDPD-T2",
-        "bound",
-        "Theorem 2, (10), Section IV-A",
-        "With Oracle II, p = 0 and the stated steps, the averaged E ||grad f(x_0^r)||^2 over T rounds is at most C_9 D_0/T for a "
-        "constant C_9.",
-        check_t2,
-        Fault("samples as smooth as their mean", "A1 for f_i and f only", {"H": "1"}, holds=True),
-        Fault("effective constant 0.3", "smooth samples, three different clients", {"effective": 0.3}),
-        Fault(
-            "effective constant 0.3, class",
-            "exact gradients, every L-smooth f, Q=1 gamma=6 eta",
-            {"effective": 0.3},
-        ),
-        assumes=(A1, A2, STEP_VR, "p = 0", "lam_i^0 = -grad f_i(x^0)"),
-        repaired="Assume mean-square smooth samples, E ||grad F(x; xi) - grad F(y; xi)||^2 <= L^2 ||x - y||^2; with C_9 = 2 (1/eta + 1/gamma).",
-        replay=replay_t2,
-        draws=True,
-    ),
-    claim(
-        "FEDPD-R4",
-        "bound",
-        "Remark 4",
-        "T rounds of Oracle II take O(M + MT/I + 2TQBN) sample gradients; with I = sqrt(M), B = sqrt(M)/(QN) that is "
-        "O(M + sqrt(M)/epsilon).",
-        check_r4,
-        Fault("one sample gradient a step instead of two", "count", {"per_step": 1}),
-        assumes=("QN <= sqrt(M)",),
-    ),
-    claim(
+CLAIMS += [
+    checked(
         "FEDPD-Q5",
         "rate",
         "Sections III and IV-A",
         "Oracle II saves a factor of order sqrt(M) in samples.",
         check_q5,
         Fault("full gradients every round", "saving grows with M", {"fresh": True}),
-        assumes=(
-            A2,
-            STEP_VR,
-            "every sample loss is L-smooth",
-            "QN <= sqrt(M)",
-            "equal steps and Q for both oracles",
-        ),
+        assumes=(A2, STEP_VR, SMOOTH_SAMPLES, "QN <= sqrt(M)", "equal steps and Q for both oracles"),
         draws=True,
-    ),
-    claim(
-        "FEDPD-Q6",
-        "bound",
-        "Section III",
-        "In Oracle II the number Q of inner steps may be any positive integer.",
-        check_q6,
-        Fault("steps 20 times too long", "every Q", {"scale": 20.0}),
-        Fault("effective constant 0.3", "exact gradients, every L-smooth f, Q=2 gamma=6 eta", {"effective": 0.3}),
-        assumes=(STEP_VR, "every sample loss is L-smooth"),
-        draws=True,
-    ),
+    )
 ]

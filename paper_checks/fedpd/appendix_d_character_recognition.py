@@ -1,4 +1,4 @@
-"""The paper's character recognition (FEMNIST, Figs. 3 to 5), at three sizes; every verdict names what stood in for it."""
+"""Appendix D: character recognition (FEMNIST, Figures 3 to 5) at three sizes; every verdict names what stood in for it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fedtheory.claims.claim import Claim, Fault, Finding, Need, Picture, Reading, Table
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Clause, Context, Fault, Finding, Need, Picture, Reading, Table
 from fedtheory.claims.curves import repeat_curve
 from fedtheory.claims.experiments import Repeated, list_runs
 from fedtheory.claims.orderings import alike, draw_curves, make_table, mean_and_deviation, ordered
-from fedtheory.claims.protocol import Clause
 from paper_checks.fedpd import character_runs as runs
-from paper_checks.fedpd.common import claim
+from paper_checks.fedpd.notation import checked
 from paper_checks.fedpd.protocol import POINTS_ALIKE, PROTOCOL
 
+CLAIMS: list[Claim] = []
 POINTS: dict[str, Any] = {"scale": 100, "unit": " (points)"}
 SKIPPING = ("FedPD", "FedPD every 2nd", "FedPD every 4th")
 TUNED = ("FedAvg", "FedProx", "FedPD")
+Runs = Callable[[Context], Iterable[Repeated]]
 
-# ---- Fig. 3 -----------------------------------------------------------------------------------------------------------
+
+def ordering_of_characters(
+    id: str,
+    figure: str,
+    clauses: tuple[Clause, ...],
+    check: Any,
+    fault: Fault,
+    reads: Runs,
+    *assumed: str,
+    tunes: tuple[str, ...] = (),
+) -> Claim:
+    """An ordering of runs; those that its fault alone reads are made when it is planted."""
+
+    def needs(ctx: Context) -> list[Need]:
+        return [*list_runs(reads(ctx)), *map(runs.TunedRuns, tunes)]
+
+    common = ("full participation", "lam_i^0 = 0 (FedPD)", "FEMNIST is not at hand: the data that is named stands in")
+    return checked(
+        id,
+        "ordering",
+        f"Appendix D, {figure}",
+        clauses,
+        check,
+        fault,
+        assumes=(*common, *assumed),
+        needs=needs,
+        setting=runs.setting,
+        protocol=PROTOCOL,
+    )
 
 
+def _trained(*names: str, splits: tuple[str, ...] = ("mild",)) -> Runs:
+    return lambda ctx: (runs.trained(ctx, name, split) for name in names for split in splits)
+
+
+def _mistaken(name: str, part: str) -> Fault:
+    return Fault(name, part, {"mistake": name}, or_undecided=True)
+
+
+# ---- Figure 3 --------------------------------------------------------------------------------------------------------
 def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     """Samples to a test accuracy: FedPD-VR, FedProx-VR, FedAvg-GD."""
     s = runs.scale(ctx)
@@ -71,6 +108,24 @@ def check_ex7(ctx: Context, *, period: int | None = None) -> Iterator[Finding]:
     yield Picture("test accuracy against samples", "sample gradients", "test accuracy", series, logx=True)
 
 
+CLAIMS += [
+    ordering_of_characters(
+        "FEDPD-EX7",
+        "Fig. 3(a)",
+        (
+            Clause(
+                "On character recognition FedPD-VR needs fewer samples than FedProx-VR,", ("FedPD-VR before FedProx",)
+            ),
+            Clause("which needs fewer than FedAvg-GD.", ("FedProx-VR before FedAvg",)),
+        ),
+        check_ex7,
+        Fault("full gradients every round", "FedPD-VR before FedProx-VR", {"period": 1}),
+        lambda ctx: (runs.counted(ctx, name) for name in runs.COUNTED_METHODS),
+        "two label shards a client",
+    )
+]
+
+
 def _after(ctx: Context, group: Repeated, communications: NDArray[np.float64], one: float) -> NDArray[np.float64]:
     """Test accuracy of each seed at its first measurement after so many communications (``one``: floats up of one of them)."""
     found = []
@@ -109,9 +164,24 @@ def check_ex8(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     yield draw_curves(ctx, "test accuracy", curves, "test_accuracy", by="floats", ylabel="test accuracy")
 
 
-# ---- Figs. 4 and 5 ----------------------------------------------------------------------------------------------------
+CLAIMS += [
+    ordering_of_characters(
+        "FEDPD-EX8",
+        "Fig. 3(b)",
+        (
+            Clause(
+                "For the same number of communications FedPD-SGD with p = 0.5 is better than with p = 0.",
+                ("test accuracy at equal communications",),
+            ),
+        ),
+        check_ex8,
+        _mistaken("sign of the dual sent", "test accuracy at equal communications"),
+        lambda ctx: (runs.half(ctx, name) for name in ("FedPD", "FedPD p = 0.5")),
+    )
+]
 
 
+# ---- Figures 4 and 5 -------------------------------------------------------------------------------------------------
 def _where(ctx: Context, split: str = "mild") -> str:
     s = runs.scale(ctx)
     return f"{s.what}; {runs.named(ctx, split)}, {s.rounds} rounds of Q = {s.steps}"
@@ -163,6 +233,23 @@ def check_ex9(ctx: Context, *, own: str = "FedAvg 0.001") -> Iterator[Finding]:
     yield draw_curves(ctx, "training loss by round", groups, "value", ylabel="training loss", logy=True)
 
 
+CLAIMS += [
+    ordering_of_characters(
+        "FEDPD-EX9",
+        "Figs. 4 and 5",
+        (
+            Clause("FedAvg is slower than FedPD", ("FedAvg slower than FedPD",)),
+            Clause("and FedProx.", ("FedAvg slower than FedProx",)),
+        ),
+        check_ex9,
+        Fault("FedAvg with the others' step", "FedAvg slower than FedPD", {"own": "FedAvg 0.01"}),
+        _trained("FedAvg 0.001", "FedAvg 0.01", "FedPD", "FedProx"),
+        "the steps of the figures: 0.001 for FedAvg, 0.01 for the others",
+        tunes=TUNED,
+    )
+]
+
+
 def check_ex10(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     """FedProx beside FedPD with p = 0."""
     for split in ("mild", "hard"):
@@ -177,6 +264,19 @@ def check_ex10(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     yield _figures(ctx, "FedProx", "FedPD")
     groups = {name: runs.trained(ctx, name) for name in ("FedProx", "FedPD")}
     yield draw_curves(ctx, "test accuracy by round", groups, "test_accuracy", ylabel="test accuracy")
+
+
+CLAIMS += [
+    ordering_of_characters(
+        "FEDPD-EX10",
+        "Figs. 4 and 5",
+        (Clause("FedProx performs like FedPD with p = 0.", ("test accuracy",)),),
+        check_ex10,
+        _mistaken("sign of the dual sent", "test accuracy"),
+        _trained("FedProx", "FedPD", splits=("mild", "hard")),
+        "equal steps",
+    )
+]
 
 
 def _loss_by_communication(ctx: Context, groups: dict[str, Repeated]) -> Picture:
@@ -201,6 +301,28 @@ def check_ex11(ctx: Context, *, others: bool = False) -> Iterator[Finding]:
     )
     yield _figures(ctx, *SKIPPING)
     yield _loss_by_communication(ctx, groups)
+
+
+CLAIMS += [
+    ordering_of_characters(
+        "FEDPD-EX11",
+        "Figs. 4 and 5",
+        (
+            Clause("As FedPD communicates less often, the final accuracy falls", ("accuracy: ",)),
+            Clause("slightly", ("slightly: ",)),
+            Clause("and the final loss rises.", tuple(f"{b} against {a}" for a, b in pairwise(SKIPPING))),
+        ),
+        check_ex11,
+        Fault(
+            "skipping without effect: FedPD with other seeds",
+            f"{SKIPPING[1]} against {SKIPPING[0]}",
+            {"others": True},
+            or_undecided=True,
+        ),
+        _trained(*SKIPPING),
+        "communication in a fixed rhythm",
+    )
+]
 
 
 def check_ex12(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
@@ -231,116 +353,8 @@ def check_ex12(ctx: Context, *, mistake: str = "") -> Iterator[Finding]:
     yield _loss_by_communication(ctx, {name: runs.trained(ctx, name) for name in SKIPPING} | hard)
 
 
-Runs = Callable[[Context], Iterable[Repeated]]
-
-
-def _claim(
-    id: str,
-    figure: str,
-    clauses: tuple[Clause, ...],
-    check: Any,
-    fault: Fault,
-    reads: Runs,
-    *assumed: str,
-    tunes: tuple[str, ...] = (),
-) -> Claim:
-    """An ordering of runs; those that its fault alone reads are made when it is planted."""
-
-    def needs(ctx: Context) -> list[Need]:
-        return [*list_runs(reads(ctx)), *map(runs.TunedRuns, tunes)]
-
-    common = ("full participation", "lam_i^0 = 0 (FedPD)", "FEMNIST is not at hand: the data that is named stands in")
-    return claim(
-        id,
-        "ordering",
-        f"Appendix D, {figure}",
-        clauses,
-        check,
-        fault,
-        assumes=(*common, *assumed),
-        needs=needs,
-        setting=runs.setting,
-        protocol=PROTOCOL,
-    )
-
-
-def _trained(*names: str, splits: tuple[str, ...] = ("mild",)) -> Runs:
-    return lambda ctx: (runs.trained(ctx, name, split) for name in names for split in splits)
-
-
-def _mistaken(name: str, part: str) -> Fault:
-    return Fault(name, part, {"mistake": name}, or_undecided=True)
-
-
-CLAIMS = [
-    _claim(
-        "FEDPD-EX7",
-        "Fig. 3(a)",
-        (
-            Clause(
-                "On character recognition FedPD-VR needs fewer samples than FedProx-VR,", ("FedPD-VR before FedProx",)
-            ),
-            Clause("which needs fewer than FedAvg-GD.", ("FedProx-VR before FedAvg",)),
-        ),
-        check_ex7,
-        Fault("full gradients every round", "FedPD-VR before FedProx-VR", {"period": 1}),
-        lambda ctx: (runs.counted(ctx, name) for name in runs.COUNTED_METHODS),
-        "two label shards a client",
-    ),
-    _claim(
-        "FEDPD-EX8",
-        "Fig. 3(b)",
-        (
-            Clause(
-                "For the same number of communications FedPD-SGD with p = 0.5 is better than with p = 0.",
-                ("test accuracy at equal communications",),
-            ),
-        ),
-        check_ex8,
-        _mistaken("sign of the dual sent", "test accuracy at equal communications"),
-        lambda ctx: (runs.half(ctx, name) for name in ("FedPD", "FedPD p = 0.5")),
-    ),
-    _claim(
-        "FEDPD-EX9",
-        "Figs. 4 and 5",
-        (
-            Clause("FedAvg is slower than FedPD", ("FedAvg slower than FedPD",)),
-            Clause("and FedProx.", ("FedAvg slower than FedProx",)),
-        ),
-        check_ex9,
-        Fault("FedAvg with the others' step", "FedAvg slower than FedPD", {"own": "FedAvg 0.01"}),
-        _trained("FedAvg 0.001", "FedAvg 0.01", "FedPD", "FedProx"),
-        "the steps of the figures: 0.001 for FedAvg, 0.01 for the others",
-        tunes=TUNED,
-    ),
-    _claim(
-        "FEDPD-EX10",
-        "Figs. 4 and 5",
-        (Clause("FedProx performs like FedPD with p = 0.", ("test accuracy",)),),
-        check_ex10,
-        _mistaken("sign of the dual sent", "test accuracy"),
-        _trained("FedProx", "FedPD", splits=("mild", "hard")),
-        "equal steps",
-    ),
-    _claim(
-        "FEDPD-EX11",
-        "Figs. 4 and 5",
-        (
-            Clause("As FedPD communicates less often, the final accuracy falls", ("accuracy: ",)),
-            Clause("slightly", ("slightly: ",)),
-            Clause("and the final loss rises.", tuple(f"{b} against {a}" for a, b in pairwise(SKIPPING))),
-        ),
-        check_ex11,
-        Fault(
-            "skipping without effect: FedPD with other seeds",
-            f"{SKIPPING[1]} against {SKIPPING[0]}",
-            {"others": True},
-            or_undecided=True,
-        ),
-        _trained(*SKIPPING),
-        "communication in a fixed rhythm",
-    ),
-    _claim(
+CLAIMS += [
+    ordering_of_characters(
         "FEDPD-EX12",
         "Figs. 4 and 5",
         (
@@ -353,5 +367,5 @@ CLAIMS = [
         _mistaken("sign of the dual sent", "p = 0 against every 2nd"),
         lambda ctx: [*_trained(*SKIPPING)(ctx), *_trained(*SKIPPING[:2], splits=("hard",))(ctx)],
         "communication in a fixed rhythm",
-    ),
+    )
 ]

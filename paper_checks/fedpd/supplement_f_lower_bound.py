@@ -1,4 +1,4 @@
-"""The supplement's Theorem 4 (formal lower bound) and its Lemmas 5 to 8."""
+"""Supplement F: Theorem 4, the formal lower bound, and its Lemmas 5 to 8."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from fedtheory.algorithms import FedAvg
-from fedtheory.claims.claim import Covered, Fault, Finding, Part, Picture, Reading, Replay
-from fedtheory.claims.context import Context
+from fedtheory.claims import Claim, Context, Covered, Fault, Finding, Lemma, Part, Picture, Reading, Replay, Theorem
 from fedtheory.claims.curves import draw_bound
 from fedtheory.claims.parts import assume, at_most, disproved, equal, holds, proved, refute, vouch
 from fedtheory.claims.statements.as_claims import find_of_lemma
-from fedtheory.claims.statements.lemma import Lemma
-from fedtheory.claims.statements.theorems.theorem import Theorem
 from fedtheory.claims.statements.worlds import LemmaConstants, Parameters, World, norm2
 from fedtheory.core.arrays import squared_norm
 from fedtheory.core.errors import require
@@ -23,32 +20,21 @@ from fedtheory.core.problem import gradient
 from fedtheory.local.solvers import GradientSteps
 from fedtheory.proofs.facts import compare
 from fedtheory.proofs.symbolic import is_zero, symbols
-from paper_checks.fedpd.common import A1, A2, PAPER, claim, rational, total, whole
-from paper_checks.fedpd.communication import (
-    CTA,
-    LINEAR,
-    TOP,
-    check_d11,
-    lipschitz_ratio,
-    one_link_a_communication,
-    unlocked,
-)
-from paper_checks.steps import Step, claim_steps
+from paper_checks.fedpd.notation import A1, A2, checked, claim
+from paper_checks.fedpd.played import rational, total, whole
+from paper_checks.fedpd.section_2_1_lower_bound import CTA, LINEAR, TOP, one_link_a_communication, unlocked
+from paper_checks.fedpd.z_ours_section_2 import check_d11, lipschitz_ratio
+from paper_checks.steps import Step
 from problems.lower_bound import ZeroChain, dphi, dpsi, phi, printed_chain, psi
 
+CLAIMS: list[Claim] = []
+
+# ---- Theorem 4 -------------------------------------------------------------------------------------------------------
 N_DIVIDES_T = "N divides T"
-
-
-def unscaled(chain: ZeroChain) -> ZeroChain:
-    """The g_i of the f_i."""
-    return dataclasses.replace(chain, amplitude=1.0, scale=1.0)
 
 
 def _divides(T: int, n: int) -> Any:
     return assume("the printed instance: N divides T", "remainder == 0", remainder=T % n)
-
-
-# ---- Theorem 4 --------------------------------------------------------------------------------------------------------
 
 
 def replay_t4s(instance: dict[str, Any]) -> Replay:
@@ -139,7 +125,28 @@ def check_t4s(ctx: Context, *, n: int = 6, clients: int = 5330, share: Any = 1) 
     yield _draw_demands(printed)
 
 
-# ---- Lemmas 5 and 6 ---------------------------------------------------------------------------------------------------
+CLAIMS += [
+    checked(
+        "FEDPD-T4s",
+        "bound",
+        "supplement, Theorem 4",
+        "At least (f(0) - inf f) L N/(10 pi^2 epsilon) communications are needed for ||grad f||^2 < epsilon.",
+        check_t4s,
+        Fault("N = 3, where the argument works", "printed instance", {"n": 3}, holds=True),
+        Fault("N = 5329", "against gradient descent", {"clients": 5329}, holds=True),
+        Fault("a hundredth more descent", "gradient descent's step, summed to 2 L D_0/T", {"share": "101/100"}),
+        assumes=(A1, A2, CTA, "x_i^0 = 0"),
+        repaired="At least L D_0/(76 pi^2 epsilon) - 0.32 communications for methods that take linear combinations, on the two-group chain, for "
+        "every even N (claim D11).",
+        replay=replay_t4s,
+    )
+]
+
+
+# ---- Lemma 5 ---------------------------------------------------------------------------------------------------------
+def unscaled(chain: ZeroChain) -> ZeroChain:
+    """The g_i of the f_i."""
+    return dataclasses.replace(chain, amplitude=1.0, scale=1.0)
 
 
 def replay_gap(instance: dict[str, Any]) -> Replay:
@@ -221,6 +228,25 @@ def check_l5s(ctx: Context, *, quotient: int = 1, psi_bound: float = 1.0, longer
     )
 
 
+CLAIMS += [
+    checked(
+        "FEDPD-L5s",
+        "proof step",
+        "supplement, Lemma 5",
+        "Bounds on psi, phi and their derivatives; psi(w) phi'(v) > 1 for w >= 1 and |v| < 1; g_i(0) - inf g_i <= 5 pi T/N; g_i and g are "
+        "27 pi-smooth.",
+        check_l5s,
+        Fault("T = 2N, where it holds", GAP_5, {"quotient": 2}, holds=True),
+        Fault("psi' bound cut by 1 %", "derivative bounds", {"psi_bound": 0.99}),
+        Fault("from T = 1.26 N on", "the bound for T >= 2N", {"longer": "63/50"}),
+        assumes=("psi, phi and g_i as in the supplement", N_DIVIDES_T),
+        repaired="g_i(0) - inf g_i = 2 pi (1 - 1/e) + 4 pi T/N, at most 5 pi T/N for T >= 2N; the derivative bounds hold.",
+        replay=replay_gap,
+    )
+]
+
+
+# ---- Lemma 6 ---------------------------------------------------------------------------------------------------------
 def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0, longer: Any = 2) -> Iterator[Finding]:
     """The gap bound fails at T = N and holds from T = 2N on; the gradient scaling; smoothness of the printed f_i."""
     yield refute(GAP_6, replay_gap, {"T": 4 * quotient, "n": 4, "far": 1000.0, "of": "f"})
@@ -262,9 +288,25 @@ def check_l6s(ctx: Context, *, quotient: int = 1, root: float = 2.0, longer: Any
     )
 
 
-# ---- Lemmas 7 and 8 ---------------------------------------------------------------------------------------------------
+CLAIMS += [
+    checked(
+        "FEDPD-L6s",
+        "proof step",
+        "supplement, Lemma 6",
+        "f(0) - inf f <= 10 pi^2 epsilon T/(L N); ||grad f(x)|| = sqrt(2 epsilon) ||grad g(xL/(pi sqrt(2 epsilon)))||; the f_i are smooth "
+        "with a common constant.",
+        check_l6s,
+        Fault("T = 2N, where it holds", GAP_6, {"quotient": 2}, holds=True),
+        Fault("scaling sqrt(2.02 epsilon)", "gradient scaling", {"root": 2.02}),
+        Fault("from T = 1.26 N on", "gap for T >= 2N", {"longer": "63/50"}),
+        assumes=("f_i(x) = (2 pi epsilon/L) g_i(x L/(pi sqrt(2 epsilon))) with the supplement's g_i", N_DIVIDES_T),
+        repaired="The gap bound needs T >= 2N.",
+        replay=replay_gap,
+    )
+]
 
 
+# ---- Lemma 7 ---------------------------------------------------------------------------------------------------------
 #: u[k] = |x[k+1]|, s[k] is -N times the derivative of g by x[k+1], and G2 is N^2 ||grad g||^2, of which rest[k] is what the other derivatives make
 FAR_FROM_ZERO = Theorem(
     name="Lemma 7, the other way round",
@@ -318,6 +360,28 @@ def check_l7s(ctx: Context, *, first: int = 4) -> Iterator[Finding]:
     yield equal("derivatives", found, expected, "numeric", text, rtol=1e-12, covered=Covered(count, "points"))
 
 
+CLAIMS += [
+    claim(
+        "FEDPD-L7s",
+        "supplement, Lemma 7",
+        "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
+        [Step("far from zero", FAR_FROM_ZERO)],
+        besides=check_l7s,
+        faults=(Fault("one client holds the first link", "derivatives", {"first": 1}),),
+        assumptions=(
+            "g is the average of the supplement's g_i, of which 'begins' and 'link' are the derivatives",
+            N_DIVIDES_T,
+        ),
+        readings=(
+            "Shown the other way round: where N ||grad g|| <= 1, |x[k]| >= 1 for every k. u[k] = |x[k+1]|, s[k] is -N times the derivative of g by "
+            "x[k+1], f[k] is phi(x[k+2]) or phi(-x[k+2]), and 0 for the last coordinate. Beyond that u may grow as one likes, so that s[k] is as "
+            "small as one likes.",
+        ),
+    )
+]
+
+
+# ---- Lemma 8 ---------------------------------------------------------------------------------------------------------
 def check_l8s(ctx: Context, *, first: int = 1, shared: int = 0) -> Iterator[Finding]:
     """After t aggregations t + 1 coordinates are open; with the broadcast of the start that is one coordinate a communication.
 
@@ -357,68 +421,8 @@ def check_l8s(ctx: Context, *, first: int = 1, shared: int = 0) -> Iterator[Find
     )
 
 
-CLAIMS = [
-    claim(
-        "FEDPD-T4s",
-        "bound",
-        "supplement, Theorem 4",
-        "At least (f(0) - inf f) L N/(10 pi^2 epsilon) communications are needed for ||grad f||^2 < epsilon.",
-        check_t4s,
-        Fault("N = 3, where the argument works", "printed instance", {"n": 3}, holds=True),
-        Fault("N = 5329", "against gradient descent", {"clients": 5329}, holds=True),
-        Fault("a hundredth more descent", "gradient descent's step, summed to 2 L D_0/T", {"share": "101/100"}),
-        assumes=(A1, A2, CTA, "x_i^0 = 0"),
-        repaired="At least L D_0/(76 pi^2 epsilon) - 0.32 communications for methods that take linear combinations, on the two-group chain, for "
-        "every even N (claim D11).",
-        replay=replay_t4s,
-    ),
-    claim(
-        "FEDPD-L5s",
-        "proof step",
-        "supplement, Lemma 5",
-        "Bounds on psi, phi and their derivatives; psi(w) phi'(v) > 1 for w >= 1 and |v| < 1; g_i(0) - inf g_i <= 5 pi T/N; g_i and g are "
-        "27 pi-smooth.",
-        check_l5s,
-        Fault("T = 2N, where it holds", GAP_5, {"quotient": 2}, holds=True),
-        Fault("psi' bound cut by 1 %", "derivative bounds", {"psi_bound": 0.99}),
-        Fault("from T = 1.26 N on", "the bound for T >= 2N", {"longer": "63/50"}),
-        assumes=("psi, phi and g_i as in the supplement", N_DIVIDES_T),
-        repaired="g_i(0) - inf g_i = 2 pi (1 - 1/e) + 4 pi T/N, at most 5 pi T/N for T >= 2N; the derivative bounds hold.",
-        replay=replay_gap,
-    ),
-    claim(
-        "FEDPD-L6s",
-        "proof step",
-        "supplement, Lemma 6",
-        "f(0) - inf f <= 10 pi^2 epsilon T/(L N); ||grad f(x)|| = sqrt(2 epsilon) ||grad g(xL/(pi sqrt(2 epsilon)))||; the f_i are smooth "
-        "with a common constant.",
-        check_l6s,
-        Fault("T = 2N, where it holds", GAP_6, {"quotient": 2}, holds=True),
-        Fault("scaling sqrt(2.02 epsilon)", "gradient scaling", {"root": 2.02}),
-        Fault("from T = 1.26 N on", "gap for T >= 2N", {"longer": "63/50"}),
-        assumes=("f_i(x) = (2 pi epsilon/L) g_i(x L/(pi sqrt(2 epsilon))) with the supplement's g_i", N_DIVIDES_T),
-        repaired="The gap bound needs T >= 2N.",
-        replay=replay_gap,
-    ),
-    claim_steps(
-        "FEDPD-L7s",
-        PAPER,
-        "supplement, Lemma 7",
-        "If |x[k]| < 1 for some k in [T], then ||grad g(x)|| > 1/N.",
-        [Step("far from zero", FAR_FROM_ZERO)],
-        besides=check_l7s,
-        faults=(Fault("one client holds the first link", "derivatives", {"first": 1}),),
-        assumptions=(
-            "g is the average of the supplement's g_i, of which 'begins' and 'link' are the derivatives",
-            N_DIVIDES_T,
-        ),
-        readings=(
-            "Shown the other way round: where N ||grad g|| <= 1, |x[k]| >= 1 for every k. u[k] = |x[k+1]|, s[k] is -N times the derivative of g by "
-            "x[k+1], f[k] is phi(x[k+2]) or phi(-x[k+2]), and 0 for the last coordinate. Beyond that u may grow as one likes, so that s[k] is as "
-            "small as one likes.",
-        ),
-    ),
-    claim(
+CLAIMS += [
+    checked(
         "FEDPD-L8s",
         "proof step",
         "supplement, Lemma 8",
@@ -427,5 +431,5 @@ CLAIMS = [
         Fault("aggregations alone are counted", "x[T] needs T communications", {"first": 0}),
         Fault("one client holds every link", "one coordinate an aggregation, every T", {"shared": 1}),
         assumes=(CTA, "N >= 2 divides T", "the broadcast of the start is a communication"),
-    ),
+    )
 ]
