@@ -10,7 +10,7 @@ import pytest
 
 from paper_checks.sections import KINDS, list_sections
 
-PAPERS = ("safari", "fedslr", "afedpd", "dualfl")
+PAPERS = ("fedpd", "afedpd", "dualfl", "safari", "fedslr")
 NAMES = re.compile(
     r"section(_\d+)+(_[a-z])?_[a-z]\w+|appendix_[a-z](_\d+)*(_[a-z])?_[a-z]\w+|(supplement|z_ours)_[a-z]\w+"
 )
