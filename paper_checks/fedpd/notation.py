@@ -1,7 +1,7 @@
 """The notation of FedPD's statements: what the paper's symbols are in scripts and quantities, once for all sections.
 
 A state is that of a round r >= 0 with lam_i^r = -grad f_i(x_i^r) + e_i^r, as (20) makes it after local work up to an error e_i; u = L eta. f_i is
-L-smooth and need not be convex (A1). `_next` is after the round, `[t]` of round t, and `^2` in a name that ends in 2 that of a norm.
+L-smooth and need not be convex (A1). `_next` is after the round and `[t]` in round t; a name that ends in 2 is the square of a norm.
 
 ======================================  ==================================================================================
 x_0^r, x_{0,i}^r, x_i^r, lam_i^r        `x`, `x0_i` (a client's copy; `x` where all communicate), `x_i`, `lam_i`

@@ -35,7 +35,7 @@ def round_with_coin(
 
 # ---- Rounds that all communicate -------------------------------------------------------------------------------------
 def own_round(world: World, p: Any, state: State, answers: Any) -> dict[str, Any]:
-    """The same where all communicate, before as after."""
+    """The same where all communicate, and have communicated before: a client's copy is the server's model."""
     copies = State(x=state.x, x_i=state.x_i, x0_i=state.x + state.x_i * 0, lam_i=state.lam_i)
     after = round_with_coin(world, p, copies, answers, False)
     return {name: after[name] for name in ("x", "x_i", "lam_i")}
