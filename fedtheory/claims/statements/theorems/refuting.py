@@ -251,11 +251,14 @@ def _given_of_run(at: ClaimAt, run: QuadraticRun) -> list[tuple[str, Any, bool]]
     """What is given, of all rounds of a run where these may differ: at the point that is worst for it."""
     theorem, (base, last, start) = at.theorem, find_extent(at)
     assert isinstance(theorem.states, MethodStates)
-    later = list_of_all_rounds(theorem)
+    later, played = list_of_all_rounds(theorem), play_run(theorem.states, run, last)
+    points = [fields.get("x") for of_round in played for _, fields in of_round]
+    if later and any(x is None or ConcreteSpace().is_of_each(x) for x in points):
+        raise InvalidInput("clients have no point x in common")
     found = [(name, find_largest_gap(theorem, one, run), one.sign == "<") for name, one in later.items()]
     if later.keys() == theorem.hypotheses.keys():
         return found
-    lookup = _looked_up(theorem, play_run(theorem.states, run, last), run.point)
+    lookup = _looked_up(theorem, played, run.point)
     supposed = list_supposed(at, (base, base + last, start), lookup, place_between)
     return found + [row for row in supposed if row[0] not in later]
 
