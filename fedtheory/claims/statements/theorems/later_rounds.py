@@ -1,6 +1,6 @@
 """Whether what is supposed of all rounds can hold in the rounds after those of an instance.
 
-Of states that functions play without gradients it can where what is new in a round, such as an error, may be zero in all later ones, and that meets
+Of states that functions play it can where it says the same of a round as of one before. Without gradients it can where what is new in a round, such as an error, may be zero in all later ones, and that meets
 what is given of a round whatever was before: each round is like the one before (`fedtheory.claims.statements.theorems.recurring`). What the function
 assumes of a round may not be about what was before alone, unless it holds of any vectors. What bounds a function from below can hold at every point
 (`fedtheory.claims.statements.theorems.bounded_below`).
@@ -42,8 +42,7 @@ def require_later_rounds(at: ClaimAt, posed: PosedClaim, world: ConcreteWorld) -
     unknown = next(iter(given), "")
     if isinstance(states, PlayedStates) and not at.theorem.sequences:
         more = _play_one_more(at, posed, states)
-        if more is not None and (not given or _is_plain(more)):
-            unknown = next(_list_unmet(at, posed, more, given), "")
+        unknown = unknown if more is None else next(_list_unmet(at, posed, more, given), "")
     if unknown:
         raise InvalidInput(
             f"whether {unknown} holds in the rounds after those that are played is not known of the instance"
@@ -58,9 +57,8 @@ def _play_one_more(at: ClaimAt, posed: PosedClaim, states: PlayedStates) -> Stat
         return None
 
 
-def _is_plain(trace: StateTrace) -> bool:
+def _is_plain(system: System) -> bool:
     """Whether nothing but vectors is new in a round: no gradients and no values."""
-    system = trace.system(Form())
     return not system.values and not any(f.evaluations for f in system.functions)
 
 
@@ -71,9 +69,10 @@ def _list_unmet(at: ClaimAt, posed: PosedClaim, more: StateTrace, given: Sequenc
     for name, form in after.hypotheses:
         if name not in known and not _has_new(form, before) and not _is_met_without_new(form, before):
             yield name
-    rows = _supposed(at, posed, posed.trace, 0)
+    rows, plain = _supposed(at, posed, posed.trace, 0), _is_plain(after)
     for name, form in _supposed(at, posed, more, 1):
-        if name in given and not any(_is_same(form, one) for _, one in rows) and not _is_met_without_new(form, before):
+        same = any(_is_same(form, one) for _, one in rows)
+        if name in given and not same and not (plain and _is_met_without_new(form, before)):
             yield name
 
 
