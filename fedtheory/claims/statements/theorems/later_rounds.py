@@ -1,9 +1,9 @@
 """Whether what is supposed of all rounds can hold in the rounds after those of an instance.
 
-Of states that functions play it can where it says the same of a round as of one before. Without gradients it can where what is new in a round, such as an error, may be zero in all later ones, and that meets
-what is given of a round whatever was before: each round is like the one before (`fedtheory.claims.statements.theorems.recurring`). What the function
-assumes of a round may not be about what was before alone, unless it holds of any vectors. What bounds a function from below can hold at every point
-(`fedtheory.claims.statements.theorems.bounded_below`).
+Of states that functions play it can where it says the same of a round as of one before, for each round is like the one before
+(`fedtheory.claims.statements.theorems.recurring`). Without gradients it can where what is new in a round, such as an error, may be zero in all later
+ones, and that meets what is given of a round whatever was before. What the function assumes of a round may not be about what was before alone, unless
+it holds of any vectors. What bounds a function from below can hold at every point (`fedtheory.claims.statements.theorems.bounded_below`).
 """
 
 from __future__ import annotations
