@@ -190,7 +190,7 @@ def test_what_only_an_equality_would_meet_is_met_by_nothing() -> None:
 
 
 def test_what_a_strict_hypothesis_leaves_room_for_is_tried() -> None:
-    moves = replace(STRICTLY_NOTHING, given={"moves": "0 < d[t]"}, claim="d[N] <= d[0]/2", proof="")
+    moves = replace(STRICTLY_NOTHING, given={"moves": "0 < d[0]"}, claim="d[N] <= d[0]/2", proof="")
     assert judge(moves).holds is False
     assert judge(replace(moves, claim="d[N] <= d[0]")).holds is True
 
