@@ -13,7 +13,7 @@ from theorems import GRADIENT_DESCENT
 
 from fedtheory.claims import MethodStates, PlayedStates, Theorem, norm2
 from fedtheory.claims.claim import Part
-from fedtheory.claims.statements.theorems.as_parts import find_of_rounds
+from fedtheory.claims.statements.theorems.as_parts import find_of_rounds, replay_theorem
 from fedtheory.claims.statements.theorems.on_quadratics import NUMBERS, draw_runs, require_run
 from fedtheory.claims.statements.theorems.refuting import BrokenClaim, Guarded, refute_theorem, replay_claim
 from fedtheory.core.arrays import average
@@ -154,6 +154,29 @@ def test_what_is_given_of_rounds_takes_part_in_the_search_for_instances() -> Non
     assert isinstance(against, BrokenClaim)
     with pytest.raises(InvalidInput, match="does not meet small"):
         replay_claim(SMALL_ERRORS, against)
+
+
+@pytest.mark.parametrize(
+    ("functions", "claim", "why"),
+    [
+        ("L, mu = 0", "gap[N] <= 98/100*L*d[0]/(4*N + 2)", "least where it is stationary"),
+        ("L, mu = -L", "exists t in 0..N: g[t] <= 98/100*L*gap[0]/(N + 1)", "Drori and Shamir"),
+    ],
+)
+def test_a_lower_bound_holds_in_all_rounds_of_an_instance(functions: str, claim: str, why: str) -> None:
+    """Gradient descent; the second claim is false by a factor of two at the least, as on a quadratic."""
+    theorem = Theorem(
+        "0 < L",
+        claim,
+        states=MethodStates("gd", "lr = 1/L", functions),
+        rounds={"N": 1, "t": 0},
+        quantities={"gap": "f(x) - f(x_star)", "d": "norm2(x - x_star)", "g": "norm2(grad(f, x))"},
+        given={"below": "0 <= gap[t]"},
+    )
+    theorem = replace(theorem, quantities={k: v for k, v in theorem.quantities.items() if f"{k}[" in f"{claim} gap["})
+    broken = refute_theorem(theorem)
+    assert isinstance(broken, BrokenClaim)
+    assert any(why in one.text for one in replay_theorem(broken.store(), theorem=theorem).assumptions)
 
 
 def doubled(world: Any, p: Any, last: int) -> list[Any]:

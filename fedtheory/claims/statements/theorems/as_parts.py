@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from fedtheory.claims.claim import (
     Role,
 )
 from fedtheory.claims.parts import proved_by_term
-from fedtheory.claims.statements.theorems.bounded_below import LEAST_VALUES
+from fedtheory.claims.statements.theorems.bounded_below import LowerBound
 from fedtheory.claims.statements.theorems.in_units import tell_unlike_units
 from fedtheory.claims.statements.theorems.irrational import Between
 from fedtheory.claims.statements.theorems.meaning import (
@@ -336,13 +336,14 @@ def replay_theorem(instance: Mapping[str, Any], *, theorem: Theorem) -> Replay:
 
 def _list_given_met(theorem: Theorem, broken: BrokenClaim) -> Iterator[Assumption]:
     """What is given, which the replay has seen to hold; of lower bounds of functions in all rounds a theorem of the literature says it."""
-    bounds: Collection[str] = ()
+    bounds: Mapping[str, LowerBound] = {}
     if theorem.states is not None and not isinstance(broken.instance, QuadraticRun):
         posed, _, _ = follow_claim(broken.at(theorem))
         bounds = posed.lower_bounds(theorem)
     for name in theorem.given:
-        when = f", in all rounds{LEAST_VALUES * (name in bounds)}" if name in list_of_all_rounds(theorem) else ""
-        yield Assumption(f"{name}{when}", True, "exact arithmetic")
+        when = ", in all rounds" if name in list_of_all_rounds(theorem) else ""
+        why = f": {bounds[name].why}" if name in bounds else ""
+        yield Assumption(f"{name}{when}{why}", True, "exact arithmetic")
 
 
 def _slack(proof: ProvedTheorem) -> Iterator[Reading]:
