@@ -184,7 +184,8 @@ def refute_theorem(
                     seen.append(rounds)
     clients: tuple[int, ...] = ()
     if not at and isinstance(theorem.states, MethodStates) and _is_tried_on_runs(theorem, theorem.states):
-        against, clients = _try_runs(theorem, theorem.states)
+        few = most is not None and theorem.given  # each run is then held against what is given, at every point
+        against, clients = _try_runs(theorem, theorem.states, *((1, later) if few else (RUN_POINTS, LATER)))
         if against is not None:
             return against
     return Guarded(
@@ -211,15 +212,17 @@ def _is_tried_on_runs(theorem: Theorem, states: MethodStates) -> bool:
     return not (theorem.sequences or states.shares_minimiser)
 
 
-def _try_runs(theorem: Theorem, states: MethodStates) -> tuple[BrokenClaim | None, tuple[int, ...]]:
+def _try_runs(
+    theorem: Theorem, states: MethodStates, points: int, later: int
+) -> tuple[BrokenClaim | None, tuple[int, ...]]:
     """A run on random quadratics that breaks a claim, or None; and the numbers of clients for which all claims were tried."""
     rng, tried = np.random.default_rng(0), set[int]()
     for claim, sentence in _tried(theorem):
-        for point in itertools.islice(_points(theorem, sentence), RUN_POINTS):
+        for point in itertools.islice(_points(theorem, sentence), points):
             runs = [] if theorem.given else [*draw_runs(states, point, rng)]
             if theorem.given or states.clients:
                 runs += draw_plain_runs(states, point, rng)
-            for run, rounds in itertools.product(runs, small_rounds(theorem, sentence, LATER)):
+            for run, rounds in itertools.product(runs, small_rounds(theorem, sentence, later)):
                 try:
                     sized = _sized(theorem, BrokenClaim(claim, rounds, run, Fraction(0)))
                     gap = _gap_of_run(theorem, BrokenClaim(claim, rounds, sized, Fraction(0)))
